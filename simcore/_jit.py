@@ -1,0 +1,126 @@
+"""The one place that calls numba.
+
+Why a wrapper: numba's file cache stamps a kernel with the file it stands in, so a changed constant or callee in *another*
+file is served stale.  Here the cache directory carries a fingerprint of every simcore source a kernel can depend on, of
+Python, numba, numpy and the CPU, so a change anywhere below the batch floor starts a fresh cache.
+
+Environment:
+    SIMCORE_CACHE_DIR   where compiled kernels are kept (default: NUMBA_CACHE_DIR, else the user's cache directory)
+    SIMCORE_PORTABLE    "1": do not use BMI2 instructions even where the CPU has them (results are the same)
+    NUMBA_DISABLE_JIT   "1": run every kernel as plain Python (slow; the tests compare both)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import llvmlite.binding as llvm
+import numba
+import numpy as np
+
+__all__ = ["HAS_BMI2", "JIT", "cache_directory", "cache_is_cold", "cpu_name", "fingerprint", "njit"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: False under NUMBA_DISABLE_JIT=1: kernels are then the plain Python functions.
+JIT: bool = not numba.config.DISABLE_JIT
+
+if not JIT:
+    # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not.
+    np.seterr(over="ignore")
+
+# Folders above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
+_ABOVE_KERNELS = ("batches", "reports", "rulesets")
+
+
+def _cpu_features() -> dict[str, bool]:
+    try:
+        return dict(llvm.get_host_cpu_features())
+    except RuntimeError:  # LLVM cannot tell on some platforms: assume nothing
+        return {}
+
+
+def cpu_name() -> str:
+    """Name the CPU as LLVM sees it (part of the cache fingerprint and of benchmark reports)."""
+    return str(llvm.get_host_cpu_name())
+
+
+#: True where the pdep instruction is used to select the n-th set bit.
+HAS_BMI2: bool = (
+    platform.machine().lower() in ("x86_64", "amd64")
+    and _cpu_features().get("bmi2", False)
+    and os.environ.get("SIMCORE_PORTABLE", "") in ("", "0")
+)
+
+
+@cache
+def fingerprint() -> str:
+    """Return 16 hex digits that change whenever compiled kernels could differ."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        relative = path.relative_to(root)
+        if relative.parts[0] not in _ABOVE_KERNELS:
+            digest.update(str(relative).encode() + b"\0" + path.read_bytes() + b"\0")
+    features = ",".join(sorted(name for name, on in _cpu_features().items() if on))
+    for part in (sys.version, numba.__version__, np.__version__, cpu_name(), features, str(HAS_BMI2)):
+        digest.update(part.encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _candidate_bases() -> list[Path]:
+    for variable in ("SIMCORE_CACHE_DIR", "NUMBA_CACHE_DIR"):
+        if os.environ.get(variable):
+            return [Path(os.environ[variable])]
+    bases: list[Path] = []
+    if os.environ.get("XDG_CACHE_HOME"):
+        bases.append(Path(os.environ["XDG_CACHE_HOME"]) / "simcore")
+    elif os.environ.get("HOME"):
+        bases.append(Path(os.environ["HOME"]) / ".cache" / "simcore")
+    return [*bases, Path(tempfile.gettempdir()) / f"simcore-cache-{getattr(os, 'getuid', lambda: 0)()}"]
+
+
+@cache
+def cache_directory() -> Path | None:
+    """Return the writable directory compiled kernels are kept in, or None where there is none."""
+    for base in _candidate_bases():
+        path = base / fingerprint()
+        try:
+            path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            owner = path.stat().st_uid
+            with tempfile.TemporaryFile(dir=path):
+                pass
+        except OSError:
+            continue
+        # A cache is machine code: never run one that somebody else could have written (shared temporary folders).
+        if not hasattr(os, "getuid") or owner == os.getuid():
+            return path
+    return None
+
+
+def cache_is_cold() -> bool:
+    """Tell whether no kernel is in the cache yet, so that the first run has to compile (10 to 20 seconds)."""
+    path = cache_directory()
+    return JIT and (path is None or next(path.rglob("*.nbc"), None) is None)
+
+
+def njit(function: F) -> F:
+    """Compile a kernel: nogil, cached under :func:`cache_directory`, integer wrap-around."""
+    if not JIT:
+        return function
+    directory = cache_directory()
+    saved = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(directory) if directory else saved
+    try:
+        compiled = numba.njit(function, nogil=True, cache=directory is not None, error_model="numpy")
+    finally:
+        numba.config.CACHE_DIR = saved
+    return compiled  # type: ignore[no-any-return]

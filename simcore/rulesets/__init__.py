@@ -1,0 +1,1 @@
+"""Rulesets shipped with simcore, as TOML data (schema: docs/rulesets.md)."""
