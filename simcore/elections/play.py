@@ -1,0 +1,104 @@
+"""Card play of Elections (E12–E14) and its score (E15–E17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore._jit import njit
+from simcore.bits import ZERO, ctz, popcount
+from simcore.elections.state import DONE
+from simcore.tricks import led_suit, trick_winner
+
+__all__ = ["DRAW", "LOSS", "WIN", "apply_play", "credits_of", "result_of", "side_points"]
+
+# The attackers' result (E16).
+WIN, LOSS, DRAW = 0, 1, 2
+
+
+@njit
+def apply_play(table: Any, view: Any, seat: np.int64, card: np.uint64) -> None:
+    """Play a card (a one-bit mask); after the fourth the trick goes to its winner, who leads next."""
+    count = view.on_table
+    table.hands[seat] ^= card
+    view.history[4 * view.tricks_played + count] = np.int8(ctz(card))
+    view.trick_cards[count] = card
+    view.played[seat] |= card
+    if count == 0:
+        view.suit = led_suit(card)
+        view.trick = card
+        view.leaders[view.tricks_played] = np.int8(seat)
+    else:
+        view.trick |= card
+        if card & view.suit == ZERO:
+            view.void[seat] |= view.suit
+    if count < 3:
+        view.on_table = count + 1
+        table.turn = (seat + 1) & 3
+        return
+    best = trick_winner(view.trick, view.suit, view.trump, view.low == 1)
+    place = (
+        np.int64(best == view.trick_cards[1])
+        + 2 * np.int64(best == view.trick_cards[2])
+        + 3 * np.int64(best == view.trick_cards[3])
+    )
+    winner = (view.leader + place) & 3
+    view.winners[view.tricks_played] = np.int8(winner)
+    view.taken[winner] |= view.trick
+    view.tricks[winner] += 1
+    view.leader = winner
+    view.on_table = 0
+    view.suit = ZERO
+    view.trick = ZERO
+    view.tricks_played += 1
+    table.turn = winner
+    if view.tricks_played == 13:
+        table.phase = DONE
+
+
+@njit
+def side_points(rules: Any, contract: np.int64, cards: np.uint64, tricks: np.int64) -> tuple[np.int64, np.int64]:
+    """Return a side's plus points and minus points (≤ 0) for its cards and tricks, 13 tricks being played (E15)."""
+    plus = np.int64(0)
+    minus = np.int64(0)
+    trick = rules.trick[contract] * tricks
+    most = rules.most[contract] if 2 * tricks > 13 else np.int64(0)
+    plus += max(trick, 0) + max(most, 0)
+    minus += min(trick, 0) + min(most, 0)
+    for g in range(rules.groups[contract]):
+        count = popcount(cards & rules.group_cards[contract, g])
+        plus += count * rules.group_plus[contract, g]
+        minus += count * rules.group_minus[contract, g]
+    return plus, minus
+
+
+@njit
+def result_of(rules: Any, view: Any) -> tuple[np.int64, np.int64, np.int64]:
+    """Return attackers' points, defenders' points and the attackers' result of a finished deal (E15, E16)."""
+    cards = ZERO
+    tricks = np.int64(0)
+    for seat in range(4):
+        if (view.attackers >> seat) & 1:
+            cards |= view.taken[seat]
+            tricks += view.tricks[seat]
+    theirs = view.taken[0] | view.taken[1] | view.taken[2] | view.taken[3]
+    plus, minus = side_points(rules, view.contract, cards, tricks)
+    plus_d, minus_d = side_points(rules, view.contract, theirs ^ cards, 13 - tricks)
+    attackers = plus + minus
+    defenders = plus_d + minus_d
+    if rules.result == 1 and rules.two_signs[view.contract] == 1:
+        result = WIN if plus > plus_d and minus > minus_d else LOSS
+    elif attackers == defenders:
+        result = DRAW if rules.tie == 1 else LOSS
+    else:
+        result = WIN if attackers > defenders else LOSS
+    return attackers, defenders, np.int64(result)
+
+
+@njit
+def credits_of(rules: Any, view: Any, seat: np.int64, attackers: np.int64, defenders: np.int64, result: np.int64) -> np.int64:
+    """Return a player's credit for a played deal (E17)."""
+    if (view.attackers >> seat) & 1:
+        return attackers
+    return defenders + (rules.failure_bonus if result == LOSS else np.int64(0))
