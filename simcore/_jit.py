@@ -20,18 +20,24 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import llvmlite.binding as llvm
 import numba
+import numba.core.config as numba_config
 import numpy as np
 
-__all__ = ["HAS_BMI2", "JIT", "cache_directory", "cache_is_cold", "cpu_name", "fingerprint", "njit"]
+__all__ = ["HAS_BMI2", "I64", "JIT", "U64", "cache_directory", "cache_is_cold", "cpu_name", "fingerprint", "njit"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+# Types of kernel arguments.  numba's scalars are plain ints, numpy scalars or machine words, depending on who calls: for mypy they
+# are Any, for the reader they say which machine type a kernel is compiled for.
+U64: TypeAlias = Any
+I64: TypeAlias = Any
+
 #: False under NUMBA_DISABLE_JIT=1: kernels are then the plain Python functions.
-JIT: bool = not numba.config.DISABLE_JIT
+JIT: bool = not numba_config.DISABLE_JIT
 
 if not JIT:
     # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not.
@@ -117,10 +123,10 @@ def njit(function: F) -> F:
     if not JIT:
         return function
     directory = cache_directory()
-    saved = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(directory) if directory else saved
+    saved = numba_config.CACHE_DIR
+    numba_config.CACHE_DIR = str(directory) if directory else saved
     try:
         compiled = numba.njit(function, nogil=True, cache=directory is not None, error_model="numpy")
     finally:
-        numba.config.CACHE_DIR = saved
+        numba_config.CACHE_DIR = saved
     return compiled  # type: ignore[no-any-return]

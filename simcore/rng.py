@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, mulhi
 from simcore.errors import BadInput
 
@@ -117,9 +117,7 @@ def seed_words(seed: int) -> tuple[np.uint64, np.uint64]:
 
 
 @njit
-def philox(
-    key0: np.uint64, key1: np.uint64, c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64
-) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+def philox(key0: U64, key1: U64, c0: U64, c1: U64, c2: U64, c3: U64) -> tuple[U64, U64, U64, U64]:
     """Return the Philox4x64-10 block of a key and counter, four uint64."""
     for _ in range(10):
         high0 = mulhi(_M0, c0)
@@ -136,7 +134,7 @@ def philox(
 
 
 @njit
-def open_source(source: Any, key0: np.uint64, key1: np.uint64, index: np.uint64, number: np.uint64, purpose: np.uint64) -> None:
+def open_source(source: Any, key0: U64, key1: U64, index: U64, number: U64, purpose: U64) -> None:
     """Start a Source at block (index, number, purpose) of a seed."""
     a, b, c, counter = philox(key0, key1, index, number, purpose, ZERO)
     source.a = a
@@ -146,18 +144,18 @@ def open_source(source: Any, key0: np.uint64, key1: np.uint64, index: np.uint64,
 
 
 @njit
-def next_word(source: Any) -> np.uint64:
+def next_word(source: Any) -> U64:
     """Return the next 64 random bits of a Source (SFC64)."""
     result = source.a + source.b + source.counter
     source.counter = source.counter + ONE
     source.a = source.b ^ (source.b >> _U11)
     source.b = source.c + (source.c << _THREE)
     source.c = ((source.c << _U24) | (source.c >> _U40)) + result
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 @njit
-def below(source: Any, n: np.int64) -> np.int64:
+def below(source: Any, n: I64) -> I64:
     """Return an exactly uniform integer from 0 to n - 1."""
     size = np.uint64(n)
     word = next_word(source)
@@ -171,7 +169,7 @@ def below(source: Any, n: np.int64) -> np.int64:
 
 
 @njit
-def open_streams(streams: Any, key0: np.uint64, key1: np.uint64, index: np.uint64) -> None:
+def open_streams(streams: Any, key0: U64, key1: U64, index: U64) -> None:
     """Start the streams of all seats of a deal: ``streams`` is a STREAM array, one a seat (two or four)."""
     lanes = np.uint64(len(streams))
     w0, w1, w2, w3 = philox(key0, key1, index, ZERO, PLAYERS, ZERO)
@@ -205,7 +203,7 @@ def _refill(stream: Any) -> None:
 
 
 @njit
-def pick(stream: Any, n: np.int64) -> np.int64:
+def pick(stream: Any, n: I64) -> I64:
     """Return a random integer from 0 to n - 1 (n up to 2**32), every value within 2**-31 of 1/n."""
     size = np.uint64(n)
     room = stream.room * size

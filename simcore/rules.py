@@ -99,9 +99,7 @@ ELECTIONS_RULES = np.dtype(
     align=True,
 )
 #: A ruleset of Showcase as numbers.
-SHOWCASE_RULES = np.dtype(
-    [("magri", "i8")] + [(name, "i8") for name in CHOICES["showcase"]] + [("follow_from", "i8")], align=True
-)
+SHOWCASE_RULES = np.dtype([("magri", "i8")] + [(name, "i8") for name in CHOICES["showcase"]] + [("follow_from", "i8")], align=True)
 
 
 @dataclass(frozen=True)
@@ -215,9 +213,7 @@ class Ruleset:
             "choices": dict(self.choices),
             "failure_bonus": self.failure_bonus,
             "types": self.types,
-            "contracts": [
-                [c.id, c.trump, c.low, c.trick, c.most_tricks, c.suits, sorted(c.cards.items())] for c in self.contracts
-            ],
+            "contracts": [[c.id, c.trump, c.low, c.trick, c.most_tricks, c.suits, sorted(c.cards.items())] for c in self.contracts],
         }
         return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, popcount
 from simcore.elections.state import DONE, NAMING, PASSED_OUT, PLAYED, PLAYING, REDEALT
 
@@ -14,7 +14,7 @@ __all__ = ["apply_call", "apply_contract", "legal_calls", "legal_contracts", "se
 
 
 @njit
-def legal_calls(rules: Any, view: Any, seat: np.int64) -> np.uint64:
+def legal_calls(rules: Any, view: Any, seat: I64) -> U64:
     """Return the calls a seat may make: pass, and types neither too low (E4) nor named by it before (E5)."""
     types = ((ONE << np.uint64(rules.types)) - ONE) & ~view.named[seat]
     if rules.calls == 0 and view.standing > 0:
@@ -23,7 +23,7 @@ def legal_calls(rules: Any, view: Any, seat: np.int64) -> np.uint64:
 
 
 @njit
-def _matching_seat(rules: Any, view: Any, seat: np.int64, kind: np.int64) -> np.int64:
+def _matching_seat(rules: Any, view: Any, seat: I64, kind: I64) -> I64:
     """Return whom a seat that names a type would match (E7), or -1."""
     if rules.match == 0:
         return view.standing_seat if view.standing == kind and view.standing_seat != seat else -1
@@ -35,7 +35,7 @@ def _matching_seat(rules: Any, view: Any, seat: np.int64, kind: np.int64) -> np.
 
 
 @njit
-def set_sides(view: Any, declarer: np.int64, pairing: np.int64) -> None:
+def set_sides(view: Any, declarer: I64, pairing: I64) -> None:
     """Fix declarer and partners."""
     view.declarer = declarer
     view.pairing = pairing
@@ -43,7 +43,7 @@ def set_sides(view: Any, declarer: np.int64, pairing: np.int64) -> None:
 
 
 @njit
-def _first_namer(view: Any, kind: np.int64, seat: np.int64, partner: np.int64) -> np.int64:
+def _first_namer(view: Any, kind: I64, seat: I64, partner: I64) -> I64:
     """Return which of two attackers named a type first (E10)."""
     for i in range(view.calls_made):
         caller = np.int64(view.callers[i])
@@ -53,7 +53,7 @@ def _first_namer(view: Any, kind: np.int64, seat: np.int64, partner: np.int64) -
 
 
 @njit
-def apply_call(rules: Any, table: Any, view: Any, seat: np.int64, call: np.uint64) -> None:
+def apply_call(rules: Any, table: Any, view: Any, seat: I64, call: U64) -> None:
     """Make a call (a one-bit mask); moves the turn or ends the auction."""
     number = ctz(call)
     view.calls[view.calls_made] = np.int8(number)
@@ -95,7 +95,7 @@ def apply_call(rules: Any, table: Any, view: Any, seat: np.int64, call: np.uint6
 
 
 @njit
-def _end_auction(rules: Any, table: Any, view: Any, seat: np.int64, partner: np.int64) -> None:
+def _end_auction(rules: Any, table: Any, view: Any, seat: I64, partner: I64) -> None:
     """Fix type, sides and declarer; the declarer is asked for the contract where there is a choice (E11)."""
     view.type = view.standing
     set_sides(view, _first_namer(view, view.standing, seat, partner), seat ^ partner)
@@ -104,7 +104,7 @@ def _end_auction(rules: Any, table: Any, view: Any, seat: np.int64, partner: np.
 
 
 @njit
-def legal_contracts(rules: Any, view: Any) -> np.uint64:
+def legal_contracts(rules: Any, view: Any) -> U64:
     """Return the contracts of the final type as a mask (E11)."""
     contracts = ZERO
     for i in range(rules.type_size[view.type]):
@@ -113,13 +113,13 @@ def legal_contracts(rules: Any, view: Any) -> np.uint64:
 
 
 @njit
-def apply_contract(rules: Any, table: Any, view: Any, contract: np.uint64) -> None:
+def apply_contract(rules: Any, table: Any, view: Any, contract: U64) -> None:
     """Take the declarer's word for the contract (a one-bit mask)."""
     start_play(rules, table, view, ctz(contract))
 
 
 @njit
-def start_play(rules: Any, table: Any, view: Any, contract: np.int64) -> None:
+def start_play(rules: Any, table: Any, view: Any, contract: I64) -> None:
     """Set contract, trump and first leader (E12); declarer and sides are known."""
     view.contract = contract
     view.type = rules.contract_type[contract]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO
 from simcore.deals.shuffle import lots_of_round
 from simcore.elections.auction import apply_call, apply_contract, legal_calls, legal_contracts, set_sides, start_play
@@ -27,7 +27,7 @@ _EIGHT = np.uint64(8)
 
 
 @njit
-def start_deal(table: Any, view: Any, dealer: np.int64, lots: np.int64) -> None:
+def start_deal(table: Any, view: Any, dealer: I64, lots: I64) -> None:
     """Reset everything to the start of the auction; ``table.hands`` holds the hands."""
     for seat in range(4):
         table.dealt[seat] = table.hands[seat]
@@ -63,7 +63,7 @@ def start_deal(table: Any, view: Any, dealer: np.int64, lots: np.int64) -> None:
 
 
 @njit
-def force_contract(rules: Any, table: Any, view: Any, contract: np.int64, declarer: np.int64, pairing: np.int64) -> None:
+def force_contract(rules: Any, table: Any, view: Any, contract: I64, declarer: I64, pairing: I64) -> None:
     """Skip the auction: the caller names contract, declarer and partners."""
     view.forced = 1
     set_sides(view, declarer, pairing)
@@ -71,16 +71,14 @@ def force_contract(rules: Any, table: Any, view: Any, contract: np.int64, declar
 
 
 @njit
-def dealer_and_lots(source: Any, key0: np.uint64, key1: np.uint64, index: np.uint64) -> tuple[np.int64, np.int64]:
+def dealer_and_lots(source: Any, key0: U64, key1: U64, index: U64) -> tuple[I64, I64]:
     """Return the dealer and lot pairing of deal ``index`` (E1)."""
     first, lots = lots_of_round(source, key0, key1, index // _EIGHT)
     return (first + np.int64(index % _EIGHT)) & 3, lots
 
 
 @njit
-def forced_by_lot(
-    source: Any, key0: np.uint64, key1: np.uint64, index: np.uint64, contracts: np.int64
-) -> tuple[np.int64, np.int64, np.int64]:
+def forced_by_lot(source: Any, key0: U64, key1: U64, index: U64, contracts: I64) -> tuple[I64, I64, I64]:
     """Return a uniformly random declarer, pairing and contract, functions of (seed, index): each is drawn whatever is used."""
     open_source(source, key0, key1, index, ZERO, FORCED)
     declarer = below(source, 4)
@@ -89,7 +87,7 @@ def forced_by_lot(
 
 
 @njit
-def prepare(rules: Any, table: Any, view: Any) -> np.int64:
+def prepare(rules: Any, table: Any, view: Any) -> I64:
     """Write the slots of the seat to decide into the view; returns the kind of decision."""
     seat = table.turn
     view.seat = seat
@@ -105,7 +103,7 @@ def prepare(rules: Any, table: Any, view: Any) -> np.int64:
 
 
 @njit
-def apply(rules: Any, table: Any, view: Any, kind: np.int64, action: np.uint64) -> None:
+def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
     """Carry out the decision of the seat whose turn it is; the action must be legal."""
     if kind == PLAY:
         apply_play(table, view, table.turn, action)
@@ -116,7 +114,7 @@ def apply(rules: Any, table: Any, view: Any, kind: np.int64, action: np.uint64) 
 
 
 @njit
-def advance(rules: Any, table: Any, view: Any, streams: Any) -> np.int64:
+def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
     """Play on until the deal is done (returns -1) or an external player must decide (returns the kind; the view is prepared).
 
     A decision with one legal action is taken without asking.

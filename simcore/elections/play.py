@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ZERO, ctz, popcount
 from simcore.elections.state import DONE
 from simcore.tricks import led_suit, trick_winner
@@ -18,7 +18,7 @@ WIN, LOSS, DRAW = 0, 1, 2
 
 
 @njit
-def apply_play(table: Any, view: Any, seat: np.int64, card: np.uint64) -> None:
+def apply_play(table: Any, view: Any, seat: I64, card: U64) -> None:
     """Play a card (a one-bit mask); after the fourth the trick goes to its winner, who leads next."""
     count = view.on_table
     table.hands[seat] ^= card
@@ -58,7 +58,7 @@ def apply_play(table: Any, view: Any, seat: np.int64, card: np.uint64) -> None:
 
 
 @njit
-def side_points(rules: Any, contract: np.int64, cards: np.uint64, tricks: np.int64) -> tuple[np.int64, np.int64]:
+def side_points(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64, I64]:
     """Return a side's plus points and minus points (≤ 0) for its cards and tricks, 13 tricks being played (E15)."""
     plus = np.int64(0)
     minus = np.int64(0)
@@ -74,7 +74,7 @@ def side_points(rules: Any, contract: np.int64, cards: np.uint64, tricks: np.int
 
 
 @njit
-def result_of(rules: Any, view: Any) -> tuple[np.int64, np.int64, np.int64]:
+def result_of(rules: Any, view: Any) -> tuple[I64, I64, I64]:
     """Return attackers' points, defenders' points and the attackers' result of a finished deal (E15, E16)."""
     cards = ZERO
     tricks = np.int64(0)
@@ -97,7 +97,7 @@ def result_of(rules: Any, view: Any) -> tuple[np.int64, np.int64, np.int64]:
 
 
 @njit
-def credits_of(rules: Any, view: Any, seat: np.int64, attackers: np.int64, defenders: np.int64, result: np.int64) -> np.int64:
+def credits_of(rules: Any, view: Any, seat: I64, attackers: I64, defenders: I64, result: I64) -> I64:
     """Return a player's credit for a played deal (E17)."""
     if (view.attackers >> seat) & 1:
         return attackers

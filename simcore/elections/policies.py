@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, lowest_bit, nth_set_bit, popcount
 from simcore.elections.state import CALL, CONTRACT
 from simcore.players import RANDOM
@@ -24,7 +24,7 @@ _WEIGHTS = (16, 10, 5)  # sixteenths of a trick that the three best cards of a s
 
 
 @njit
-def decide(policy: np.int64, kind: np.int64, view: Any, rules: Any, stream: Any) -> np.uint64:
+def decide(policy: I64, kind: I64, view: Any, rules: Any, stream: Any) -> U64:
     """Return a built-in policy's decision."""
     if policy == RANDOM:
         return nth_set_bit(view.legal, pick(stream, popcount(view.legal)))
@@ -36,31 +36,29 @@ def decide(policy: np.int64, kind: np.int64, view: Any, rules: Any, stream: Any)
 
 
 @njit
-def _rank_for(card: np.uint64, low: np.int64) -> np.int64:
+def _rank_for(card: U64, low: I64) -> I64:
     """Return a card's rank, 0 weakest … 12 strongest in the contract."""
     rank = np.int64(np.uint64(ctz(card)) & _FIFTEEN)
     return 12 - rank if low == 1 else rank
 
 
 @njit
-def _points_in(rules: Any, contract: np.int64, cards: np.uint64) -> np.int64:
+def _points_in(rules: Any, contract: I64, cards: U64) -> I64:
     """Return the points of the cards of a mask."""
     total = np.int64(0)
     for g in range(rules.groups[contract]):
-        total += popcount(cards & rules.group_cards[contract, g]) * (
-            rules.group_plus[contract, g] + rules.group_minus[contract, g]
-        )
+        total += popcount(cards & rules.group_cards[contract, g]) * (rules.group_plus[contract, g] + rules.group_minus[contract, g])
     return total
 
 
 @njit
-def _pack_points(rules: Any, contract: np.int64) -> np.int64:
+def _pack_points(rules: Any, contract: I64) -> I64:
     """Return what both sides score together: whether tricks are worth having."""
     return 13 * rules.trick[contract] + rules.most[contract] + _points_in(rules, contract, ~ZERO)
 
 
 @njit
-def greedy_estimate(rules: Any, contract: np.int64, hand: np.uint64) -> np.int64:
+def greedy_estimate(rules: Any, contract: I64, hand: U64) -> I64:
     """Return a simple count of a hand in a contract: tricks above the average, weighed by what the contract pays.
 
     Tricks, in sixteenths: 16, 10 and 5 for a suit's best three cards, 16 for each trump beyond the third; average 3 1/4.
@@ -85,7 +83,7 @@ def greedy_estimate(rules: Any, contract: np.int64, hand: np.uint64) -> np.int64
 
 
 @njit
-def greedy_contract(view: Any, rules: Any) -> np.uint64:
+def greedy_contract(view: Any, rules: Any) -> U64:
     """Name the contract in which the hand counts most."""
     rest = view.legal
     best = lowest_bit(rest)
@@ -102,7 +100,7 @@ def greedy_contract(view: Any, rules: Any) -> np.uint64:
 
 
 @njit
-def greedy_call(view: Any, rules: Any) -> np.uint64:
+def greedy_call(view: Any, rules: Any) -> U64:
     """Call the legal type whose best contract counts most, if that is above average; else pass."""
     best = ONE
     best_value = np.int64(0)
@@ -120,7 +118,7 @@ def greedy_call(view: Any, rules: Any) -> np.uint64:
 
 
 @njit
-def greedy_play(view: Any, rules: Any) -> np.uint64:
+def greedy_play(view: Any, rules: Any) -> U64:
     """Take the trick as cheaply as possible when it is worth points, else get rid of the worst card."""
     contract = view.contract
     wanted = _pack_points(rules, contract) >= 0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.deals.shuffle import deal_four
 from simcore.elections.engine import advance, dealer_and_lots, force_contract, forced_by_lot, start_deal
 from simcore.elections.play import DRAW, WIN, credits_of, result_of
@@ -63,7 +63,8 @@ OPTIONS = np.dtype(
     align=True,
 )
 
-#: Sums for the summary, one row a contract.  A cluster is a round where the auction is played (its deals share dealer and lots),
+#: Sums for the summary, one row a contract and then one a seat (its credits, with the auction only).
+#: A cluster is a round where the auction is played (its deals share dealer and lots),
 #: else a deal; from the sums of products a ratio's standard error follows (stats.ratio_estimate).
 TALLY = (
     "deals",
@@ -81,9 +82,9 @@ _SUMS = len(TALLY)
 
 
 @njit
-def _flush(tally: Any, cluster: Any, contracts: np.int64) -> None:
+def _flush(tally: Any, cluster: Any) -> None:
     """Add the products of a finished cluster's sums to the tally."""
-    for c in range(contracts):
+    for c in range(len(cluster)):
         n = cluster[c, 0]
         if n > 0:
             w = cluster[c, 1]
@@ -100,7 +101,7 @@ def _flush(tally: Any, cluster: Any, contracts: np.int64) -> None:
 
 
 @njit
-def _count(tally: Any, cluster: Any, contract: np.int64, result: np.int64, attackers: np.int64) -> None:
+def _count(tally: Any, cluster: Any, contract: I64, result: I64, attackers: I64) -> None:
     """Count one played deal."""
     win = np.int64(result == WIN)
     tally[contract, 0] += 1
@@ -116,8 +117,8 @@ def _count(tally: Any, cluster: Any, contract: np.int64, result: np.int64, attac
 def run_deals(
     rules: Any,
     options: Any,
-    first: np.uint64,
-    deals: np.int64,
+    first: U64,
+    deals: I64,
     table: Any,
     view: Any,
     source: Any,
@@ -125,19 +126,20 @@ def run_deals(
     hands: Any,
     names: Any,
     points: Any,
+    offset: I64,
     tally: Any,
     statuses: Any,
     cluster: Any,
-) -> np.int64:
+) -> I64:
     """Play ``deals`` deals from index ``first`` on; returns the number of rows written.
 
     Args:
-        hands: uint64[deals, 4], filled with the deals (or read, with ``options.hands_given``); may be of length 0 if neither
-            rows nor given hands are wanted.
-        names, points: int8[len(BYTE_COLUMNS), rows], int16[len(POINT_COLUMNS), rows]; not touched without ``want_rows``.
-        tally: int64[contracts, len(TALLY)], added to.
+        hands: uint64[deals, 4], filled with the deals (or read, with ``options.hands_given``); of length 0 if nobody wants them.
+        offset: the row to begin with.
+        names, points: int8[len(BYTE_COLUMNS), …], int16[len(POINT_COLUMNS), …]; not touched without ``want_rows``.
+        tally: int64[contracts + 4, len(TALLY)], added to.
         statuses: int64[3], added to: deals played, passed out, redealt.
-        cluster: int64[contracts, 3] of zeros, working space.
+        cluster: int64[contracts + 4, 3] of zeros, working space.
     """
     auction = options.contract == WITH_AUCTION
     contracts = np.int64(rules.contracts)
@@ -145,7 +147,7 @@ def run_deals(
     for seat in range(4):
         for kind in range(3):
             table.policies[seat, kind] = options.policies[seat, kind]
-    row = np.int64(0)
+    row = offset
     for i in range(deals):
         index = first + np.uint64(i)
         dealer, lots = dealer_and_lots(source, options.key0, options.key1, index)
@@ -189,13 +191,17 @@ def run_deals(
             if played:
                 attackers, defenders, result = result_of(rules, view)
                 _count(tally, cluster, view.contract, result, attackers)
+            if auction:
+                for seat in range(4):
+                    credit = credits_of(rules, view, seat, attackers, defenders, result) if played else np.int64(0)
+                    _count(tally, cluster, contracts + seat, np.int64(-1), credit)
             if options.want_rows == 1:
                 _write_row(rules, table, view, row, names, points, attackers, defenders, result)
             row += 1
         if not auction or index & np.uint64(7) == np.uint64(7):
-            _flush(tally, cluster, contracts)
-    _flush(tally, cluster, contracts)
-    return row
+            _flush(tally, cluster)
+    _flush(tally, cluster)
+    return row - offset
 
 
 @njit
@@ -203,12 +209,12 @@ def _write_row(
     rules: Any,
     table: Any,
     view: Any,
-    row: np.int64,
+    row: I64,
     names: Any,
     points: Any,
-    attackers: np.int64,
-    defenders: np.int64,
-    result: np.int64,
+    attackers: I64,
+    defenders: I64,
+    result: I64,
 ) -> None:
     """Write one deal's row."""
     names[0, row] = view.dealer
