@@ -89,16 +89,14 @@ def _text(data: dict[str, Any]) -> str:
         "",
     ]
     if data["game"] == "showcase":
-        from cli.showcase_text import showcase_lines
-
-        return "\n".join(lines + showcase_lines(data))
+        return "\n".join(lines + _showcase_lines(data, percent))
     rows = [
         [
             row["contract"],
             f"{row['deals']:,}",
             number(row["share"], 1, percent=True),
             number(row["attackers_win"], 2, percent=True),
-            f"{number(row['win_low'], 2, percent=True)} … {number(row['win_high'], 2, percent=True)}",
+            _interval(row, "win_low", "win_high"),
             number(row["mean_attackers"], 3, sign=True),
             number(row["mean_defenders"], 3, sign=True),
             number(row["stderr"], 3),
@@ -119,3 +117,30 @@ def _text(data: dict[str, Any]) -> str:
         ]
         lines.append(text_table(["seat", "player", "credit a deal", "± s.e."], seats, left=2))
     return "\n".join(lines)
+
+
+def _interval(row: dict[str, Any], low: str, high: str) -> str:
+    return f"{number(row[low], 2, percent=True)} … {number(row[high], 2, percent=True)}"
+
+
+def _showcase_lines(data: dict[str, Any], percent: str) -> list[str]:
+    """Return Showcase's summary for people."""
+    rows = [
+        [
+            row["trump"],
+            f"{row['deals']:,}",
+            number(row["share"], 1, percent=True),
+            number(row["namer_wins"], 2, percent=True),
+            _interval(row, "win_low", "win_high"),
+            number(row["mean_namer"], 3),
+            number(row["stderr"], 3),
+        ]
+        for row in data["rows"]
+    ]
+    lines = [text_table(["trump", "deals", "share %", "namer wins %", f"{percent} interval", "namer's tricks", "± s.e."], rows)]
+    if "wins" in data:
+        who = {"N": "North", "elder": "the elder", "leader": "the second playout's leader", "namer": "the namer"}
+        wins = [[who[row["who"]], number(row["share"], 2, percent=True), _interval(row, "low", "high")] for row in data["wins"]]
+        lines += ["", text_table(["who", "wins %", f"{percent} interval"], wins)]
+        lines += ["", f"equal counts (S9) in {data['count_ties']:,} of {data['deals']:,} deals."]
+    return lines

@@ -24,10 +24,13 @@ from typing import Any, TypeAlias, TypeVar
 
 import llvmlite.binding as llvm
 import numba
-import numba.core.config as numba_config
 import numpy as np
+from numba.core import config
 
 __all__ = ["HAS_BMI2", "I64", "JIT", "U64", "cache_directory", "cache_is_cold", "cpu_name", "fingerprint", "njit"]
+
+# numba sets its options as attributes at run time
+_numba: Any = config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,7 +40,7 @@ U64: TypeAlias = Any
 I64: TypeAlias = Any
 
 #: False under NUMBA_DISABLE_JIT=1: kernels are then the plain Python functions.
-JIT: bool = not numba_config.DISABLE_JIT
+JIT: bool = not _numba.DISABLE_JIT
 
 if not JIT:
     # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not.
@@ -123,10 +126,10 @@ def njit(function: F) -> F:
     if not JIT:
         return function
     directory = cache_directory()
-    saved = numba_config.CACHE_DIR
-    numba_config.CACHE_DIR = str(directory) if directory else saved
+    saved = _numba.CACHE_DIR
+    _numba.CACHE_DIR = str(directory) if directory else saved
     try:
         compiled = numba.njit(function, nogil=True, cache=directory is not None, error_model="numpy")
     finally:
-        numba_config.CACHE_DIR = saved
+        _numba.CACHE_DIR = saved
     return compiled  # type: ignore[no-any-return]

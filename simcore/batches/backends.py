@@ -8,13 +8,18 @@ from typing import Any, Protocol
 import numpy as np
 
 from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
-from simcore.cards import SEATS
+from simcore.cards import RANKS, SEATS, SUIT_LETTERS
 from simcore.rng import SOURCE, STREAM, seed_words
+from simcore.rules import TRUMPS
 
 __all__ = ["Backend", "Buffers", "Column", "Tally", "backend_for"]
 
 #: Integer sums, by name; merged by adding.
 Tally = dict[str, np.ndarray]
+
+
+#: Words of a column of cards: place = bit number (the unused bits of a lane have none).
+_CARD_WORDS = tuple(SUIT_LETTERS[bit >> 4] + RANKS[bit & 15] if bit & 15 < 13 else "" for bit in range(61))
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,8 @@ class ElectionsBackend:
         from simcore.elections.trace import trace
 
         table, view = self._play(index, 1, None, 0, self.new_tally())
-        return trace(self._config.ruleset, self._config.seed, index, table, view)
+        result: dict[str, Any] = trace(self._config.ruleset, self._config.seed, index, table, view)
+        return result
 
     def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
         """Run the kernel; returns the last deal's final state."""
@@ -168,8 +174,76 @@ class ElectionsBackend:
         return table, view
 
 
+class ShowcaseBackend:
+    """Showcase: the namer's trump, a given one, or all six."""
+
+    def __init__(self, config: Config) -> None:
+        from simcore.showcase import rows
+
+        self._config = config
+        self._rows = rows
+        self._rules = config.ruleset.record[0]
+        self.rows_per_deal = config.rows_per_deal
+        options = _record(rows.OPTIONS)
+        options.key0, options.key1 = seed_words(config.seed)
+        special = {None: rows.NAMER_NAMES, "all": rows.ALL_TRUMPS}
+        options.trump = special[config.trump] if config.trump in special else TRUMPS.index(str(config.trump))
+        seats = GAME_SEATS["showcase"]
+        options.dealer = -1 if config.dealer is None else seats.index(config.dealer)
+        options.policies[:] = _policies(config)
+        self._options = options
+        words = dict.fromkeys(("dealer", "namer", "leader", "winner"), tuple(seats)) | {"trump": TRUMPS, "turned": _CARD_WORDS}
+        columns = [Column(name, "names", i, words.get(name), nullable=False) for i, name in enumerate(rows.BYTE_COLUMNS)]
+        if config.hands:
+            columns += [Column(f"hand_{seat.lower()}", "hands", i, nullable=False) for i, seat in enumerate(seats)]
+        self.columns = tuple(columns)
+
+    def buffers(self, deals: int) -> Buffers:
+        count = deals * self.rows_per_deal
+        hands = np.empty((deals if self._config.hands else 0, 2), np.uint64)
+        return Buffers(np.empty((len(self._rows.BYTE_COLUMNS), count), np.int8), np.empty((0, count), np.int16), hands)
+
+    def new_tally(self) -> Tally:
+        return {"sums": np.zeros((len(TRUMPS), len(self._rows.TALLY)), np.int64)}
+
+    def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
+        self._play(first, deals, buffers, place, tally)
+
+    def trace(self, index: int) -> dict[str, Any]:
+        from simcore.showcase.trace import trace
+
+        table, view = self._play(index, 1, None, 0, self.new_tally())
+        result: dict[str, Any] = trace(self._config.ruleset, self._config.seed, index, table, view)
+        return result
+
+    def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
+        """Run the kernel; returns the last deal's final state."""
+        from simcore.showcase.state import TABLE, VIEW
+
+        options = self._options.copy()
+        options.want_rows = buffers is not None
+        tables, views = np.zeros(2, TABLE).view(np.recarray), np.zeros(2, VIEW).view(np.recarray)
+        streams = np.zeros((2, 2), STREAM).view(np.recarray)
+        self._rows.run_deals(
+            self._rules,
+            options,
+            np.uint64(first),
+            deals,
+            tables,
+            views,
+            _record(SOURCE),
+            streams[0],
+            streams[1],
+            np.empty((0, 2), np.uint64) if buffers is None else buffers.hands[place : place + deals],
+            np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names,
+            place * self.rows_per_deal,
+            tally["sums"],
+        )
+        return tables[0], views[0]
+
+
 def backend_for(config: Config) -> Backend:
     """Return the game's backend for a config."""
     if config.game == "elections":
         return ElectionsBackend(config)
-    raise NotImplementedError(GAME_SEATS)
+    return ShowcaseBackend(config)

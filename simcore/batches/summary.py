@@ -8,7 +8,8 @@ import numpy as np
 
 from simcore.batches.config import Config
 from simcore.cards import SEATS
-from simcore.stats import Estimate, ratio_estimate, wilson
+from simcore.rules import TRUMPS
+from simcore.stats import Estimate, mean_estimate, ratio_estimate, wilson
 
 __all__ = ["summarise"]
 
@@ -32,9 +33,7 @@ def summarise(config: Config, tally: dict[str, np.ndarray], confidence: float = 
     head = {key: described[key] for key in ("game", "ruleset", "seed", "first", "deals", "players")}
     head["confidence"] = confidence
     if config.game == "showcase":
-        from simcore.batches.showcase_summary import summarise_showcase
-
-        return head | summarise_showcase(config, tally, confidence)
+        return head | _summarise_showcase(config, tally["sums"], confidence)
     sums, statuses = tally["sums"], tally["statuses"]
     played, passed_out, redealt = (int(value) for value in statuses)
     rows = []
@@ -72,4 +71,37 @@ def summarise(config: Config, tally: dict[str, np.ndarray], confidence: float = 
             data["seats"].append(
                 {"seat": seat, "player": config.players[number].spec, "mean_credit": credit.value, "stderr": credit.stderr}
             )
+    return data
+
+
+def _summarise_showcase(config: Config, sums: np.ndarray, confidence: float) -> dict[str, Any]:
+    """Return Showcase's rows, one a trump, and who wins over all of them; the unit of statistics is the deal."""
+    rows = []
+    for number, trump in enumerate(TRUMPS):
+        deals, wins, points, squares = (int(value) for value in sums[number][:4])
+        mean = mean_estimate(deals, points, squares)
+        low, high = wilson(mean_estimate(deals, wins, wins), confidence)
+        if deals or config.trump is None:
+            rows.append(
+                {
+                    "trump": trump,
+                    "deals": deals,
+                    "share": deals / int(sums[:, 0].sum()),
+                    "namer_wins": wins / deals if deals else None,
+                    "win_low": low,
+                    "win_high": high,
+                    "mean_namer": mean.value,
+                    "stderr": mean.stderr,
+                    "units": mean.units,
+                }
+            )
+    data: dict[str, Any] = {"unit": "deal", "rows": rows}
+    if config.trump != "all":  # with all trumps the rows are not independent deals
+        deals = int(sums[:, 0].sum())
+        data["wins"] = []
+        for place, who in ((4, "N"), (5, "elder"), (6, "leader"), (1, "namer")):
+            wins = int(sums[:, place].sum())
+            low, high = wilson(mean_estimate(deals, wins, wins), confidence)
+            data["wins"].append({"who": who, "share": wins / deals, "low": low, "high": high, "deals": deals})
+        data["count_ties"] = int(sums[:, 7].sum())
     return data

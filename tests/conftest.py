@@ -1,0 +1,19 @@
+"""Shared by all tests."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--regen", action="store_true", help="write golden files anew")
+
+
+@pytest.fixture
+def regen(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--regen"))
