@@ -259,18 +259,19 @@ def _row(number: int, trick: dict[str, Any], style: tuple[bool, bool]) -> str:
 
 def _showcase_lines(data: dict[str, Any], style: tuple[bool, bool]) -> list[str]:
     """Return what lies open when the first playout is over: whole tricks (S8) and cards left over, or the cards taken (M6)."""
-    laid: dict[str, list[list[str]]] = {seat: [] for seat in SEATS}
+    laid: dict[str, list[list[int]]] = {seat: [] for seat in SEATS}
     for trick in data["first"]:
-        for place, card in enumerate(trick["cards"]):
+        played = [parse_card(card) for card in trick["cards"]]  # a foreign trace may write a card in several ways
+        for place, card in enumerate(played):
             if trick["from"][place] == "showcase":
                 for cards in laid[SEATS[(SEATS.index(trick["leader"]) + place) % 2]]:
                     if card in cards:
                         cards.remove(card)
-        laid[trick["winner"]].append([trick["taken"]] if trick["taken"] else list(trick["cards"]))
+        laid[trick["winner"]].append([parse_card(trick["taken"])] if trick["taken"] else played)
     lines = []
     for seat in SEATS:
-        whole = [" ".join(card_word(card, style).strip() for card in cards) for cards in laid[seat] if len(cards) == 2]
-        loose = [card_word(cards[0], style).strip() for cards in laid[seat] if len(cards) == 1]
+        whole = [" ".join(card_word(format_card(card), style).strip() for card in cards) for cards in laid[seat] if len(cards) == 2]
+        loose = [card_word(format_card(cards[0]), style).strip() for cards in laid[seat] if len(cards) == 1]
         lines += ["", f"{seat_word(seat)}'s showcase"]
         lines += ["  " + "   ".join(whole[i : i + _TRICKS_A_LINE]) for i in range(0, len(whole), _TRICKS_A_LINE)]
         if loose:
