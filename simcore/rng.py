@@ -103,7 +103,7 @@ def parse_seed(text: str | int) -> int:
         BadInput: the text is no integer, or out of range.
     """
     try:
-        seed = int(text, 0) if isinstance(text, str) else int(text)
+        seed = int(text, 16 if text.lower().startswith("0x") else 10) if isinstance(text, str) else int(text)
     except ValueError:
         raise BadInput(f"seed {text!r} is not an integer; accepted: 0 to 2**128 - 1") from None
     if not 0 <= seed < SEED_LIMIT:

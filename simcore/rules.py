@@ -41,6 +41,9 @@ SHIPPED = ("elections", "elections-joint", "variety", "tricks", "showcase", "sho
 #: What the namer of Showcase may name, in the order of the kernels' trump numbers.
 TRUMPS = ("clubs", "diamonds", "hearts", "spades", "no-trump", "all-trump")
 
+#: Words that mean something else where a contract's id may stand.
+RESERVED_IDS = ("all", "random", "auction", "pass")
+
 MAX_TYPES = 10  # keeps every auction within 128 calls, see elections/state.py
 MAX_CONTRACTS = 32
 MAX_PER_TYPE = 8
@@ -324,6 +327,8 @@ def _parse_types(top: _Table) -> tuple[list[tuple[str, tuple[str, ...]]], list[C
         for contract_id in ids:
             if contract_id in (contract.id for contract in contracts):
                 raise RulesError(f"{entry.where}: contract {contract_id!r} belongs to two types; accepted: one")
+            if contract_id in RESERVED_IDS:
+                raise RulesError(f"{entry.where}: id {contract_id!r} is taken; accepted: not {', '.join(RESERVED_IDS)}")
             contracts.append(_parse_contract(blocks.table(contract_id), contract_id, type_id))
     blocks.done("a contract that no type lists")
     if len(contracts) > MAX_CONTRACTS:
