@@ -165,7 +165,9 @@ class Store:
 
     def _list_part(self, path: Path, facts: dict[str, Any]) -> None:
         size = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-        self.parts.append({"name": path.name} | {key: facts[key] for key in ("first", "deals", "rows")} | size | {"tally": facts["tally"]})
+        self.parts.append(
+            {"name": path.name} | {key: facts[key] for key in ("first", "deals", "rows")} | size | {"tally": facts["tally"]}
+        )
 
     def adopt_parts(self) -> None:
         """List complete parts that the manifest does not name yet: the run was stopped between the two."""
