@@ -8,7 +8,7 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz
-from simcore.players import EXTERNAL
+from simcore.players import EXTERNAL, RANDOM
 from simcore.showcase.play import apply_first, apply_second, apply_trump, legal_first, legal_second, start_deal
 from simcore.showcase.policies import decide
 from simcore.showcase.state import FIRST, NAMING, PLAYOUT_1, SECOND, TRUMP
@@ -70,7 +70,8 @@ def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
         kind = prepare(rules, table, view)
         policy = table.policies[table.turn, kind]
         legal = view.legal
-        if legal & (legal - ONE) == ZERO:
+        single = legal & (legal - ONE) == ZERO
+        if single and policy != RANDOM:  # random picks a single action too, and spends nothing on it: no branch to mispredict
             action = legal
         elif policy == EXTERNAL:
             return kind

@@ -66,14 +66,16 @@ def legal_first(rules: Any, view: Any, hand: U64, show: U64) -> U64:
             return (hand | show) & view.suit
         held = hand & view.suit
         return held if rules.follow_from == 1 and held != ZERO else hand
-    # S4
+    # S4; selections, not branches: which one applies is a coin toss to the branch predictor
     held = hand & view.suit
     shown = show & view.suit
     trumps = hand & view.trump
     off_suit = trumps if trumps != ZERO else hand
+    followers = held | shown
     if rules.showcase_follow == 1:
-        return held | shown if held != ZERO else shown | off_suit
-    return held | shown if held | shown != ZERO else off_suit
+        without = shown | off_suit
+        return followers if held != ZERO else without
+    return followers if followers != ZERO else off_suit
 
 
 @njit
@@ -82,15 +84,15 @@ def apply_first(rules: Any, table: Any, view: Any, card: U64) -> None:
     seat = table.turn
     number = view.tricks_played
     place = 2 * number + view.on_table
-    from_show = (view.show[seat] & card) != ZERO
-    view.history[0, place] = np.int8(ctz(card))
+    bit = ctz(card)
+    from_show = np.uint64((view.show[seat] & card) != ZERO)
+    view.history[0, place] = np.int8(bit)
     view.source[place] = np.int8(from_show)
     view.played[seat] |= card
-    if from_show:
-        view.show[seat] ^= card
-        view.broken |= ONE << np.uint64(view.lies_in[ctz(card)])  # S8
-    else:
-        table.hands[seat] ^= card
+    # Hand or showcase, one of the two holds the card: taking it from both needs no branch.
+    view.show[seat] &= ~card
+    table.hands[seat] &= ~card
+    view.broken |= from_show << np.uint64(view.lies_in[bit])  # S8
     if view.on_table == 0:
         view.leaders[0, number] = np.int8(seat)
         view.lead = card
@@ -103,7 +105,7 @@ def apply_first(rules: Any, table: Any, view: Any, card: U64) -> None:
         takes = not followed or card > view.lead  # M5
     else:
         takes = trick_winner(view.lead | card, view.suit, view.trump, False) == card  # S5
-    winner = seat if takes else 1 - seat
+    winner = seat ^ np.int64(not takes)
     view.winners[0, number] = np.int8(winner)
     view.won[winner] += 1
     if number == 12:
@@ -232,7 +234,7 @@ def apply_second(rules: Any, table: Any, view: Any, card: U64) -> None:
         view.on_table = 1
         table.turn = 1 - seat
         return
-    winner = seat if second_takes(rules, view, card) else 1 - seat
+    winner = seat ^ np.int64(not second_takes(rules, view, card))
     view.winners[1, number] = np.int8(winner)
     view.points[winner] += 1
     view.leader = winner

@@ -41,13 +41,27 @@ OPTIONS = np.dtype(
         ("trump", "i8"),
         ("dealer", "i8"),  # -1 by lot
         ("policies", "i8", (2, 3)),
+        ("hands_given", "i8"),  # hands and reserves are in their arrays already
         ("want_rows", "i8"),
     ],
     align=True,
 )
 
 #: Sums over deals, one row a trump (deals are independent: squares suffice for standard errors).
-TALLY = ("deals", "namer_wins", "points", "points_points", "n_wins", "elder_wins", "leader_wins", "count_ties")
+TALLY = (
+    "deals",
+    "namer_wins",
+    "points",
+    "points_points",
+    "n_wins",
+    "elder_wins",
+    "leader_wins",
+    "count_ties",
+    "won_n",
+    "won_s",
+    "count_n",
+    "count_s",
+)
 
 
 @njit
@@ -65,16 +79,19 @@ def run_deals(
     names: Any,
     offset: I64,
     tally: Any,
+    reserves: Any = None,
 ) -> I64:
     """Play ``deals`` deals from index ``first`` on; returns the number of rows written.
 
     Args:
         tables, views: two-row arrays: the deal, and its copy at the naming where every trump is played in turn.
         streams, saved_streams: STREAM[2] each, likewise.
-        hands: uint64[deals, 2], filled with the hands; of length 0 if nobody wants them.
+        hands: uint64[deals, 2], filled with the hands (or read, with ``options.hands_given``); of length 0 if nobody wants them.
         names: int8[len(BYTE_COLUMNS), …], not touched without ``want_rows``.
         offset: the row to begin with.
         tally: int64[6, len(TALLY)], added to.
+        reserves: int8[deals, 26], the turned card first: filled or read like ``hands``; None if nobody wants them.  Given hands
+            need given reserves.  The dealer by lot does not depend on what is given.
     """
     table = tables[0]
     view = views[0]
@@ -88,6 +105,15 @@ def run_deals(
         dealer = deal_two(table.hands, table.stock, source, options.key0, options.key1, index)
         if options.dealer >= 0:
             dealer = options.dealer
+        if reserves is not None:  # numba compiles this away without reserves
+            for place in range(26):
+                if options.hands_given == 1:
+                    table.stock[place] = reserves[i, place]
+                else:
+                    reserves[i, place] = table.stock[place]
+            if options.hands_given == 1:
+                table.hands[0] = hands[i, 0]
+                table.hands[1] = hands[i, 1]
         if len(hands) > 0:
             hands[i, 0] = table.hands[0]
             hands[i, 1] = table.hands[1]
@@ -129,6 +155,9 @@ def _count(view: Any, tally: Any) -> None:
     tally[t, 5] += np.int64(winner != view.dealer)
     tally[t, 6] += np.int64(winner == view.second_leader)
     tally[t, 7] += np.int64(view.count[0] == view.count[1])
+    for seat in range(2):
+        tally[t, 8 + seat] += view.won[seat]
+        tally[t, 10 + seat] += view.count[seat]
 
 
 @njit

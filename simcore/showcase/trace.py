@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from simcore.cards import SUIT_NAMES, format_card, format_hand, parse_card, parse_hand
+from simcore.errors import TraceError
 from simcore.rules import TRUMPS, Ruleset
 from simcore.showcase.play import apply_first, apply_second, apply_trump, legal_first, legal_second, start_deal
 from simcore.showcase.state import NAMING, PLAYOUT_1, new_table, new_view
@@ -16,6 +17,7 @@ __all__ = ["render", "trace", "verify_trace"]
 
 SEATS = "NS"
 _SOURCES = ("hand", "showcase")
+_TRICKS_A_LINE = 8
 
 
 def trace(ruleset: Ruleset, seed: int, index: int, table: Any, view: Any) -> dict[str, Any]:
@@ -73,6 +75,7 @@ def verify_trace(data: object, ruleset: Ruleset) -> None:
         TraceError: naming deal, trick, card and clause.
     """
     reader = Reader(data, "showcase")
+    reader.word("ruleset", (ruleset.name,))
     rules = ruleset.record[0]
     table, view = new_table()[0], new_view()[0]
     masks = reader.hands(SEATS, clause="S2")
@@ -89,10 +92,24 @@ def verify_trace(data: object, ruleset: Ruleset) -> None:
     table.stock[:] = stock
     start_deal(rules, table, view, SEATS.index(reader.seat("dealer", SEATS)))
     _first(reader, rules, table, view)
-    trump = reader.word("trump", TRUMPS)
+    _field(reader, "counts", {seat: int(view.count[s]) for s, seat in enumerate(SEATS)}, "M8" if rules.magri == 1 else "S8")
+    _field(reader, "namer", SEATS[view.namer], "S9")
+    trump = reader.data.get("trump")
+    if trump not in TRUMPS:
+        reader.bad(f"key 'trump' is {trump!r}; accepted: {', '.join(TRUMPS)} (S9)")
     apply_trump(table, view, TRUMPS.index(trump))
     _second(reader, rules, table, view)
+    _field(reader, "points", {seat: int(view.points[s]) for s, seat in enumerate(SEATS)}, "S14")
+    _field(reader, "winner", SEATS[int(view.points[1] > view.points[0])], "S14")
     reader.compare(_outcome(table, view))
+
+
+def _field(reader: Reader, key: str, wanted: object, clause: str) -> None:
+    """Refuse a field that is not as it must be, by its clause."""
+    try:
+        reader.compare({key: wanted})
+    except TraceError as error:
+        raise TraceError(f"{error} ({clause})") from None
 
 
 def _first(reader: Reader, rules: Any, table: Any, view: Any) -> None:
@@ -102,7 +119,7 @@ def _first(reader: Reader, rules: Any, table: Any, view: Any) -> None:
     for number, trick in enumerate(tricks, 1):
         where = f"first playout, trick {number}"
         if table.phase != PLAYOUT_1:
-            reader.bad(f"{where}: the reserve is empty, the playout is over (S7)")
+            reader.bad(f"{where}: the reserve is empty, the playout is over ({'M6' if rules.magri == 1 else 'S7'})")
         cards = reader.cards(trick, "cards", where, 2)
         _leader(reader, trick, where, SEATS[table.turn], clauses[0])
         for place, card in enumerate(cards):
@@ -110,7 +127,8 @@ def _first(reader: Reader, rules: Any, table: Any, view: Any) -> None:
             hand, show = table.hands[seat], view.show[seat]
             bit = np.uint64(1 << card)
             if not (hand | show) & bit:
-                reader.bad(f"{where}: {SEATS[seat]} plays {format_card(card)}, which is neither in his hand nor in his showcase")
+                what = f"{SEATS[seat]} plays {format_card(card)}, which is neither in his hand nor in his showcase"
+                reader.bad(f"{where}: {what} ({clauses[place]})")
             if not legal_first(rules, view, hand, show) & bit:
                 reader.bad(f"{where}: {SEATS[seat]} may not play {format_card(card)} here ({clauses[place]})")
             apply_first(rules, table, view, bit)
@@ -118,11 +136,35 @@ def _first(reader: Reader, rules: Any, table: Any, view: Any) -> None:
             reader.bad(
                 f"{where}: winner is {trick.get('winner')!r}, but {SEATS[view.winners[0, number - 1]]} takes it ({clauses[2]})"
             )
-        drawn = format_card(int(table.drawn[number - 1]))
-        if trick.get("drawn") != drawn:
-            reader.bad(f"{where}: drawn is {trick.get('drawn')!r}, but the next card of the reserve is {drawn} (S6)")
+        _settled(reader, trick, where, rules, table, view, number - 1)
     if table.phase != NAMING:
-        reader.bad(f"the first playout stops after {len(tricks)} tricks with {view.reserve} cards still to be drawn (S7)")
+        clause = "M6" if rules.magri == 1 else "S7"
+        reader.bad(f"the first playout stops after {len(tricks)} tricks with {view.reserve} cards still to be drawn ({clause})")
+
+
+def _settled(reader: Reader, trick: dict[str, Any], where: str, rules: Any, table: Any, view: Any, number: int) -> None:
+    """Check what a trick says besides its cards: where each came from, what was drawn and what was taken."""
+    magri = rules.magri == 1
+    given = trick.get("from")
+    if not isinstance(given, list) or len(given) != 2:
+        reader.bad(f"{where}: 'from' is {given!r}; accepted: a list of two words out of {', '.join(_SOURCES)}")
+    for place in range(2):
+        card = format_card(int(view.history[0, 2 * number + place]))
+        source = _SOURCES[view.source[2 * number + place]]
+        if given[place] != source:
+            clause = ("M3" if magri else "S3") if place == 0 else ("M4" if magri else "S4")
+            reader.bad(f"{where}: {card} is said to come from {given[place]!r}, but it lies in the {source} ({clause})")
+    clause = "M6" if magri else "S6"
+    drawn = int(table.drawn[number])
+    if "drawn" not in trick or reader.card(trick["drawn"], f"{where}, drawn") != drawn:
+        reader.bad(f"{where}: drawn is {trick.get('drawn')!r}, but the next card of the reserve is {format_card(drawn)} ({clause})")
+    if "taken" not in trick:
+        reader.bad(f"{where}: 'taken' is missing; accepted: the display card, or null without one ({clause})")
+    if not magri and trick["taken"] is not None:
+        reader.bad(f"{where}: taken is {trick['taken']!r}, but there is no display card; accepted: null (S6)")
+    if magri and reader.card(trick["taken"], f"{where}, taken") != int(view.taken[number]):
+        taken = format_card(int(view.taken[number]))
+        reader.bad(f"{where}: taken is {trick['taken']!r}, but the display card is {taken} (M6)")
 
 
 def _leader(reader: Reader, trick: dict[str, Any], where: str, seat: str, clause: str) -> None:
@@ -184,7 +226,7 @@ def render(data: dict[str, Any], *, symbols: bool = True, colour: bool = False) 
         lines.append(row + ("   " + ", ".join(notes) if notes else ""))
     counts = data["counts"]
     shown = "value tricks" if magri else "whole tricks in the showcase"
-    lines += ["", f"Counts: N {counts['N']}, S {counts['S']} {shown}"]
+    lines += ["", f"Counts: N {counts['N']}, S {counts['S']} {shown}", *_showcase_lines(data, style)]
     holdings = _holdings(data)
     lines += ["", f"{'North holds':<36}South holds"]
     for (north, width), (south, _) in zip(*(hand_lines(holdings[seat], style) for seat in SEATS), strict=True):
@@ -213,6 +255,30 @@ def _row(number: int, trick: dict[str, Any], style: tuple[bool, bool]) -> str:
         seat = (start + i) % 2
         cells[seat] = card_word(card, style, width=6, lead=i == 0, won=SEATS[seat] == trick["winner"])
     return f"{number:>5}" + "".join(cells)
+
+
+def _showcase_lines(data: dict[str, Any], style: tuple[bool, bool]) -> list[str]:
+    """Return what lies open when the first playout is over: whole tricks (S8) and cards left over, or the cards taken (M6)."""
+    laid: dict[str, list[list[int]]] = {seat: [] for seat in SEATS}
+    for trick in data["first"]:
+        played = [parse_card(card) for card in trick["cards"]]  # a foreign trace may write a card in several ways
+        for place, card in enumerate(played):
+            if trick["from"][place] == "showcase":
+                for cards in laid[SEATS[(SEATS.index(trick["leader"]) + place) % 2]]:
+                    if card in cards:
+                        cards.remove(card)
+        laid[trick["winner"]].append([parse_card(trick["taken"])] if trick["taken"] else played)
+    lines = []
+    for seat in SEATS:
+        whole = [" ".join(card_word(format_card(card), style).strip() for card in cards) for cards in laid[seat] if len(cards) == 2]
+        loose = [card_word(format_card(cards[0]), style).strip() for cards in laid[seat] if len(cards) == 1]
+        lines += ["", f"{seat_word(seat)}'s showcase"]
+        lines += ["  " + "   ".join(whole[i : i + _TRICKS_A_LINE]) for i in range(0, len(whole), _TRICKS_A_LINE)]
+        if loose:
+            lines.append(("  left over: " if whole else "  ") + " ".join(loose))
+        if not whole and not loose:
+            lines.append("  empty")
+    return lines
 
 
 def _holdings(data: dict[str, Any]) -> dict[str, str]:
