@@ -74,6 +74,8 @@ class Deal:
 
 def format_deal(masks: Sequence[int] | np.ndarray, first: str = "N", seats: str = SEATS) -> str:
     """Return hands (masks in the order of ``seats``) as PBN, ``first`` named and written first, then clockwise."""
+    if first not in tuple(seats):
+        raise NotationError(f"first seat {first!r} is unknown; accepted: {' '.join(seats)}")
     start = seats.index(first)
     order = [(start + i) % len(seats) for i in range(len(seats))]
     return f"{first}:" + " ".join(format_hand(int(masks[seat])) for seat in order)
