@@ -204,6 +204,8 @@ class Ruleset:
         data = tomllib.loads(self.text)
         table = data.setdefault("choices", {})
         for key, value in choices.items():
+            if not isinstance(value, (str, int)):
+                raise RulesError(f"{self.name}: choice {key!r} has the value {value!r}; accepted: a text or a whole number")
             table[key.rstrip("_")] = value
         return parse_ruleset(_dump_toml(data), where=f"{self.name} with {choices}")
 
@@ -288,7 +290,7 @@ def parse_ruleset(text: str, where: str = "ruleset") -> Ruleset:
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets nested as deep
         raise RulesError(f"{where}: not valid TOML: {error}") from None
     top = _Table(data, where)
     game = top.one_of("game", GAMES)
@@ -389,7 +391,11 @@ class _Table:
         return default
 
     def _bad(self, key: str, value: Any, wanted: str) -> RulesError:
-        return RulesError(f"{self.where}: key {key!r} has the value {value!r}; accepted: {wanted}")
+        try:
+            shown = repr(value)
+        except ValueError:  # a hexadecimal number of thousands of digits
+            shown = "a number out of all range"
+        return RulesError(f"{self.where}: key {key!r} has the value {shown}; accepted: {wanted}")
 
     def string(self, key: str, default: str | None = None) -> str:
         value = self._get(key, default, "a text")
@@ -459,7 +465,8 @@ def _dump_toml(data: Mapping[str, Any]) -> str:
     def value(item: Any) -> str:
         if isinstance(item, Mapping):
             return "{ " + ", ".join(f"{json.dumps(k)} = {value(v)}" for k, v in item.items()) + " }"
-        return json.dumps(item, ensure_ascii=False)
+        # JSON but for one character, which TOML does not allow bare
+        return json.dumps(item, ensure_ascii=False).replace("\x7f", "\\u007f")
 
     lines = [f"{key} = {value(item)}" for key, item in data.items() if key not in ("choices", "types", "contracts")]
     lines += ["", "[choices]"] + [f"{key} = {value(item)}" for key, item in data.get("choices", {}).items()]
