@@ -37,7 +37,7 @@ test-long: $(STAMP)
 	$(BIN)/python -m pytest -q -m "long"
 
 regen: $(STAMP)
-	$(BIN)/python -m pytest -q tests/test_golden.py --regen
+	$(BIN)/python -m pytest -q tests/test_cli.py -k golden --regen
 
 clean:
 	rm -rf $(VENV) out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -17,13 +17,13 @@ _BLOCK = 4096
 @click.argument("game", metavar="[GAME]", default="elections", type=click.Choice(["elections", "showcase"]))
 @click.option("--deals", type=int, default=1, show_default=True, metavar="N", help="How many deals.")
 @use_options(*range_options)
-@format_option("pbn", "text", "json", default="pbn")
+@format_option("pbn", "text", "json", "jsonl", default="pbn")
 @quiet_option
 def command(game: str, deals: int, seed: str | None, first: int | None, format_: str, quiet: bool) -> int:
     """Write the deals that `simcore simulate` plays with the same seed, without playing them.
 
     pbn writes a PBN file ([Deal "…"] tags; Showcase has its two hands there and the reserve beside it), text draws the hands round
-    a table, json is one object a line.
+    a table; json is one document, jsonl one object a line.
     """
     from simcore.rng import draw_seed, parse_seed
 
@@ -37,7 +37,11 @@ def command(game: str, deals: int, seed: str | None, first: int | None, format_:
     for block in range(start, start + deals, _BLOCK):
         size = min(_BLOCK, start + deals - block)
         lines = _elections(number, block, size, format_) if game == "elections" else _showcase(number, block, size, format_)
-        click.echo("\n".join(lines))
+        if format_ == "json":  # a list, written as it grows
+            begin = "[" if block == start else ","
+            click.echo(begin + ",\n".join(lines) + ("]" if block + size == start + deals else ""))
+        else:
+            click.echo("\n".join(lines))
     return 0
 
 
@@ -48,7 +52,7 @@ def _elections(seed: int, first: int, deals: int, format_: str) -> list[str]:
     lines = []
     for index, masks in enumerate(deal_hands(seed, first, deals), first):
         deal = Deal.from_masks(masks)
-        if format_ == "json":
+        if format_ in ("json", "jsonl"):
             hands = {seat: str(hand) for seat, hand in zip("NESW", deal.hands, strict=True)}
             lines.append(to_json({"deal": index, "seed": str(seed), "pbn": deal.pbn(), "hands": hands}, lines=True))
         elif format_ == "text":
@@ -68,7 +72,7 @@ def _showcase(seed: int, first: int, deals: int, format_: str) -> list[str]:
         north, south = (format_hand(int(mask)) for mask in hands[i])
         turned, *reserve = [format_card(int(card)) for card in reserves[i]]
         dealer = "NS"[dealers[i]]
-        if format_ == "json":
+        if format_ in ("json", "jsonl"):
             data = {"deal": first + i, "seed": str(seed), "dealer": dealer, "hands": {"N": north, "S": south}}
             lines.append(to_json(data | {"turned": turned, "reserve": reserve}, lines=True))
         elif format_ == "text":

@@ -42,10 +42,6 @@ I64: TypeAlias = Any
 #: False under NUMBA_DISABLE_JIT=1: kernels are then the plain Python functions.
 JIT: bool = not _numba.DISABLE_JIT
 
-if not JIT:
-    # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not.
-    np.seterr(over="ignore")
-
 # Folders above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
 _ABOVE_KERNELS = ("batches", "reports", "rulesets")
 
@@ -124,7 +120,8 @@ def cache_is_cold() -> bool:
 def njit(function: F) -> F:
     """Compile a kernel: nogil, cached under :func:`cache_directory`, integer wrap-around."""
     if not JIT:
-        return function
+        # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not (and per thread).
+        return np.errstate(over="ignore")(function)
     directory = cache_directory()
     saved = _numba.CACHE_DIR
     _numba.CACHE_DIR = str(directory) if directory else saved

@@ -20,6 +20,8 @@ Two ways to draw from it:
 
 from __future__ import annotations
 
+import numbers
+import re
 import secrets
 from typing import Any
 
@@ -79,6 +81,8 @@ STREAM = np.dtype(
     align=True,
 )
 
+_SEED = re.compile("-?[0-9]+|0[xX][0-9a-fA-F]+")
+
 _M0 = np.uint64(0xD2E7470EE14C6C93)
 _M1 = np.uint64(0xCA5A826395121157)
 _W0 = np.uint64(0x9E3779B97F4A7C15)
@@ -102,13 +106,21 @@ def parse_seed(text: str | int) -> int:
     Raises:
         BadInput: the text is no integer, or out of range.
     """
-    try:
-        seed = int(text, 0) if isinstance(text, str) else int(text)
-    except ValueError:
-        raise BadInput(f"seed {text!r} is not an integer; accepted: 0 to 2**128 - 1") from None
-    if not 0 <= seed < SEED_LIMIT:
-        raise BadInput(f"seed {seed} is out of range; accepted: 0 to 2**128 - 1")
-    return seed
+    number: Any = text
+    if isinstance(text, str) and _SEED.fullmatch(text):
+        digits = text.lower().removeprefix("0x").lstrip("0") or "0"
+        # so many digits are out of range anyway, and int() refuses to read thousands of them
+        number = int(digits, 10 if text.lstrip("-").isdigit() else 16) if len(digits) < 50 else SEED_LIMIT
+    elif isinstance(number, (str, bool)) or not isinstance(number, numbers.Integral):
+        raise BadInput(f"seed {_short(text)} is not an integer; accepted: 0 to 2**128 - 1")
+    if not 0 <= number < SEED_LIMIT:
+        raise BadInput(f"seed {_short(text)} is out of range; accepted: 0 to 2**128 - 1")
+    return int(number)
+
+
+def _short(seed: Any) -> str:
+    shown = hex(seed) if isinstance(seed, int) and abs(seed) >> 999 else repr(seed)
+    return shown if len(shown) < 60 else shown[:60] + "…"
 
 
 def seed_words(seed: int) -> tuple[np.uint64, np.uint64]:
@@ -204,7 +216,7 @@ def _refill(stream: Any) -> None:
 
 @njit
 def pick(stream: Any, n: I64) -> I64:
-    """Return a random integer from 0 to n - 1 (n up to 2**32), every value within 2**-31 of 1/n."""
+    """Return a random integer from 0 to n - 1, every value within 2**-31 of 1/n; n up to 2**30, so that the room cannot wrap."""
     size = np.uint64(n)
     room = stream.room * size
     if room > _ROOM:

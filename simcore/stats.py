@@ -72,4 +72,5 @@ def wilson(share: Estimate, confidence: float = 0.95) -> tuple[float | None, flo
     z = NormalDist().inv_cdf(0.5 + confidence / 2)
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(variance / n + z * z / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
+    # rounding must not leave the share itself out
+    return max(0.0, min(p, centre - half)), min(1.0, max(p, centre + half))

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from simcore.cards import RANKS, SUIT_LETTERS, SUIT_SYMBOLS, SUITS, format_card, parse_card, parse_hand
 from simcore.errors import NotationError, TraceError
+from simcore.rng import SEED_LIMIT
 
 __all__ = ["Reader", "bold", "card_word", "deal_diagram", "hand_lines", "seat_word"]
 
@@ -30,8 +31,8 @@ class Reader:
         if data.get("game") != game:
             self.bad(f"key 'game' is {data.get('game')!r}; accepted: {game!r}")
         seed = data.get("seed")
-        if not isinstance(seed, str) or not (seed.isascii() and seed.isdigit() and len(seed) <= 39):
-            self.bad(f"key 'seed' is {seed!r}; accepted: a decimal string")
+        if not isinstance(seed, str) or not (seed.isascii() and seed.isdigit() and len(seed) <= 39 and int(seed) < SEED_LIMIT):
+            self.bad(f"key 'seed' is {seed!r}; accepted: a decimal string, 0 to 2**128 - 1")
 
     def bad(self, text: str) -> NoReturn:
         """Refuse the trace."""

@@ -789,7 +789,7 @@ def minimax_elections(
 
     `table`: the (seat, card)s of the unfinished trick, `leader`'s first, no longer in `hands`. `tricks_won` and
     `points` (without those for more tricks) are (attackers', defenders') so far; both are part of the answer.
-    Up to 5 cards a hand takes seconds. `remember` keeps the values of positions at the start of a trick, for 6 and 7.
+    Up to 5 cards a hand take seconds; for 6, `remember` keeps the values of positions at the start of a trick.
     """
     seats = [SEATS[(SEATS.index(leader) + i) % 4] for i in range(4)]  # numbered from the leader on
     own = [[PACK.index(card) for card in hands[seat]] for seat in seats]  # a card is 13 * suit + rank here

@@ -128,7 +128,7 @@ def test_schema_and_metadata(tmp_path: Path) -> None:
     metadata = {key.decode(): value.decode() for key, value in table.schema.metadata.items()}
     assert metadata["simcore:seed"] == str(2**128 - 1)
     assert metadata["simcore:game"] == "elections"
-    assert metadata["simcore:ruleset"] == load_ruleset("elections").text
+    assert metadata["simcore:ruleset_text"] == load_ruleset("elections").text
     assert metadata["simcore:ruleset_hash"] == load_ruleset("elections").hash
     assert json.loads(metadata["simcore:players"]) == dict.fromkeys("NESW", "random")
     for key in ("schema_version", "stream_version", "first", "deals", "simcore"):
@@ -374,7 +374,7 @@ def test_ctrl_c_leaves_complete_parts_and_status_130(tmp_path: Path) -> None:
         ("elections", {"first": -3}, ["-3"]),
         ("elections", {"contract": "hearts"}, ["'hearts'", "nt-most"]),
         ("elections", {"pairs": "NS"}, ["'NS'", "contract"]),
-        ("elections", {"contract": "all", "pairs": "EW"}, ["'EW'", "NS, NE, NW"]),
+        ("elections", {"contract": "all", "pairs": "EW"}, ["'EW'", "NE, NS, NW"]),
         ("elections", {"contract": "all", "declarer": "X"}, ["'X'", "N E S W"]),
         ("elections", {"contract": "all", "rounds": True}, ["rounds"]),
         ("elections", {"trump": "hearts"}, ["'hearts'", "showcase"]),

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
-from simcore.cards import RANKS, SEATS, SUIT_LETTERS
+from simcore.cards import ALL_CARDS, SEATS, format_card
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
 
@@ -18,8 +18,8 @@ __all__ = ["Backend", "Buffers", "Column", "Tally", "backend_for"]
 Tally = dict[str, np.ndarray]
 
 
-#: Words of a column of cards: place = bit number (the unused bits of a lane have none).
-_CARD_WORDS = tuple(SUIT_LETTERS[bit >> 4] + RANKS[bit & 15] if bit & 15 < 13 else "" for bit in range(61))
+#: Words of a column of cards, clubs first, low cards first.
+_CARD_WORDS = tuple(format_card(card) for card in ALL_CARDS)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from typing import Any
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.store import read_manifest
+from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
-from simcore.rules import Ruleset, load_ruleset, parse_ruleset
+from simcore.rules import SHIPPED, Ruleset, load_ruleset, parse_ruleset
 
 __all__ = ["check_traces", "config_of_run", "render", "replay", "replay_config", "verify"]
 
@@ -79,6 +80,9 @@ def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | 
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"manifest of {str(folder)!r} is damaged: {error!r}") from None
+    whole = config if file is None else replace(config, given=read_deals(file)[data["first"] : data["first"] + data["deals"]])
+    if whole.describe()["given_deals"] != data["given_deals"]:
+        raise BadInput(f"file {str(file)!r} does not hold the deals of run {str(folder)!r}")
     if config.describe()["stream_version"] != data.get("stream_version"):
         raise BadInput(f"run {str(folder)!r} has stream version {data.get('stream_version')!r}, this simcore another")
     return config
@@ -95,7 +99,9 @@ def verify(trace: object, ruleset: Ruleset | None = None) -> Ruleset:
         shown = trace.get("game") if isinstance(trace, dict) else type(trace).__name__
         raise TraceError(f"trace is of game {shown!r}; accepted: an object with game 'elections' or 'showcase'")
     game = str(trace["game"])
-    rules = load_ruleset(ruleset if ruleset is not None else str(trace.get("ruleset")), game)
+    if ruleset is None and trace.get("ruleset") not in SHIPPED:  # never a path: a trace is foreign data
+        raise TraceError(f"trace names ruleset {trace.get('ruleset')!r}, which is not shipped; accepted: with that ruleset given")
+    rules = load_ruleset(ruleset if ruleset is not None else str(trace["ruleset"]), game)
     if rules.name != trace.get("ruleset"):
         raise TraceError(f"trace names ruleset {trace.get('ruleset')!r}, to be checked under {rules.name!r}")
     if game == "elections":

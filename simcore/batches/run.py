@@ -251,7 +251,8 @@ def _write_part(
         ) as writer:
             for table in tables:
                 writer.write_table(table, row_group_size=GROUP_ROWS)
-            writer.add_key_value_metadata({"simcore:tally": json.dumps(_to_json(tally))})
+            facts = {"first": part[0], "deals": part[1] - part[0], "rows": (part[1] - part[0]) * repeat, "tally": _to_json(tally)}
+            writer.add_key_value_metadata({"simcore:part": json.dumps(facts)})
 
     deals = part[1] - part[0]
     holder: dict[str, Any] = {}
@@ -324,6 +325,7 @@ def run_simulation(
             store.write_manifest(complete=True)
     except KeyboardInterrupt:
         if store is not None:
+            store.adopt_parts()
             store.write_manifest(complete=False)
         raise Interrupted from None
     finally:

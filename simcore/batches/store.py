@@ -111,7 +111,9 @@ class Store:
 
     def _look_round(self, overwrite: bool) -> None:
         existing = [p for p in self.folder.iterdir() if p.name == MANIFEST or p.suffix == ".parquet"]
-        if existing and not overwrite:
+        if existing and not overwrite and not (self.folder / MANIFEST).exists():
+            self.adopt_parts()
+        elif existing and not overwrite:
             manifest = read_manifest(self.folder)
             if manifest["config_hash"] != self._config.hash:
                 raise BadInput(
@@ -119,6 +121,7 @@ class Store:
                     "accepted: the same options (to resume), another folder, or --overwrite"
                 )
             self._check_parts(manifest["parts"])
+            self.adopt_parts()
         elif existing:
             for path in existing:
                 path.unlink()
@@ -157,18 +160,29 @@ class Store:
         path = self.folder / self.part_name(len(self.parts))
         with self.failures():
             write_atomically(path, write)
-            self.parts.append(
-                {
-                    "name": path.name,
-                    "first": first,
-                    "deals": deals,
-                    "rows": rows,
-                    "bytes": path.stat().st_size,
-                    "sha256": file_sha256(path),
-                    "tally": tally,
-                }
-            )
+            self._list_part(path, {"first": first, "deals": deals, "rows": rows, "tally": tally})
             self.write_manifest(complete=False)
+
+    def _list_part(self, path: Path, facts: dict[str, Any]) -> None:
+        size = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
+        self.parts.append(
+            {"name": path.name} | {key: facts[key] for key in ("first", "deals", "rows")} | size | {"tally": facts["tally"]}
+        )
+
+    def adopt_parts(self) -> None:
+        """List complete parts that the manifest does not name yet: the run was stopped between the two."""
+        import pyarrow.parquet as pq
+
+        while (path := self.folder / self.part_name(len(self.parts))).is_file():
+            try:
+                metadata = pq.read_metadata(path).metadata or {}
+                facts = json.loads(metadata[b"simcore:part"])
+                known = metadata[b"simcore:config_hash"].decode() == self._config.hash
+            except (OSError, ValueError, KeyError) as error:
+                raise RunError(f"part {path.name!r} of {str(self.folder)!r} is damaged: {error}") from None
+            if not known:
+                raise BadInput(f"part {path.name!r} of {str(self.folder)!r} belongs to another run; accepted: --overwrite")
+            self._list_part(path, facts)
 
     def write_manifest(self, *, complete: bool) -> None:
         """Write the manifest as things stand."""

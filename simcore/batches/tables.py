@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from simcore import __version__
 from simcore.batches.backends import Backend, Buffers, Column
 from simcore.batches.config import GAME_SEATS, Config
 from simcore.cards import format_hand
@@ -34,12 +33,11 @@ def schema_of(backend: Backend, config: Config) -> pa.Schema:
     metadata = {
         "simcore:config": json.dumps(described, sort_keys=True),
         "simcore:config_hash": config.hash,
-        "simcore:ruleset": config.ruleset.text,
+        "simcore:ruleset_text": config.ruleset.text,
     }
     for key in ("schema_version", "game", "ruleset", "ruleset_hash", "seed", "stream_version", "first", "deals", "simcore"):
         metadata[f"simcore:{key}"] = str(described[key])
     metadata["simcore:players"] = json.dumps(described["players"])
-    metadata["simcore:simcore"] = __version__
     return pa.schema(fields, metadata=metadata)
 
 

@@ -18,7 +18,8 @@ from simcore.errors import NotationError
 
 __all__ = ["Deal", "format_deal", "parse_deal", "parse_partial_deal", "read_deals"]
 
-_TAG = re.compile(r'^\s*\[\s*Deal\s+"(?P<deal>[^"]*)"\s*\]\s*(?:[;%].*)?$', re.IGNORECASE)
+_TAG = re.compile(r'\s*\[\s*(?P<name>\w+)\s+"(?P<value>[^"]*)"\s*\]')
+_BROKEN = re.compile(r"\[\s*Deal\b", re.IGNORECASE)
 _BARE = re.compile(r"^\s*[NESW]\s*:", re.IGNORECASE)
 
 
@@ -73,6 +74,8 @@ class Deal:
 
 def format_deal(masks: Sequence[int] | np.ndarray, first: str = "N", seats: str = SEATS) -> str:
     """Return hands (masks in the order of ``seats``) as PBN, ``first`` named and written first, then clockwise."""
+    if first not in tuple(seats):
+        raise NotationError(f"first seat {first!r} is unknown; accepted: {' '.join(seats)}")
     start = seats.index(first)
     order = [(start + i) % len(seats) for i in range(len(seats))]
     return f"{first}:" + " ".join(format_hand(int(masks[seat])) for seat in order)
@@ -156,6 +159,22 @@ def _strip_comments(lines: list[str], where: str) -> Iterator[tuple[int, str]]:
         raise NotationError(f"{where}, line {inside}: the comment opened by '{{' is never closed")
 
 
+def _deals_of(line: str) -> list[str]:
+    """Return the texts of the deals in a line without comments: a bare one, or those of its tags."""
+    if _BARE.match(line):
+        return [line]
+    found = []
+    position = 0
+    while tag := _TAG.match(line, position):
+        position = tag.end()
+        if tag["name"].lower() == "deal":
+            found.append(tag["value"])
+    rest = line[position:].strip()
+    if _BROKEN.search(rest) or (found and rest and not rest.startswith("%")):
+        raise NotationError(f'{line.strip()!r} is not a line of deal tags; accepted: [Deal "N:…"]')
+    return found
+
+
 def read_deals(path: str | Path, seats: str = SEATS) -> np.ndarray:
     """Read every deal of a PBN file (``[Deal "…"]`` tags, or bare ``N:…`` lines): uint64[deals, seats].
 
@@ -171,13 +190,8 @@ def read_deals(path: str | Path, seats: str = SEATS) -> np.ndarray:
         raise NotationError(f"file {where!r} cannot be read: {error.strerror}") from None
     deals: list[np.ndarray] = []
     for number, line in _strip_comments(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), where):
-        match = _TAG.match(line)
-        if match is None and not _BARE.match(line):
-            if re.match(r"^\s*\[\s*Deal\b", line, re.IGNORECASE):
-                raise NotationError(f'{where}, line {number}: {line.strip()!r} is not a deal tag; accepted: [Deal "N:…"]')
-            continue
         try:
-            deals.append(parse_deal(match["deal"] if match else line, seats))
+            deals += [parse_deal(deal, seats) for deal in _deals_of(line)]
         except NotationError as error:
             raise NotationError(f"{where}, line {number}: {error}") from None
     if not deals:

@@ -12,18 +12,15 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO
-from simcore.deals.shuffle import lots_of_round
 from simcore.elections.auction import apply_call, apply_contract, legal_calls, legal_contracts, set_sides, start_play
-from simcore.elections.play import apply_play
+from simcore.elections.play import apply_play, play_random
 from simcore.elections.policies import decide
 from simcore.elections.state import AUCTION, CALL, CONTRACT, DONE, PLAY, PLAYED, PLAYING
-from simcore.players import EXTERNAL
+from simcore.players import EXTERNAL, RANDOM
 from simcore.rng import FORCED, below, open_source
 from simcore.tricks import following
 
-__all__ = ["advance", "apply", "dealer_and_lots", "force_contract", "forced_by_lot", "prepare", "start_deal"]
-
-_EIGHT = np.uint64(8)
+__all__ = ["advance", "apply", "force_contract", "forced_by_lot", "prepare", "start_deal"]
 
 
 @njit
@@ -71,13 +68,6 @@ def force_contract(rules: Any, table: Any, view: Any, contract: I64, declarer: I
 
 
 @njit
-def dealer_and_lots(source: Any, key0: U64, key1: U64, index: U64) -> tuple[I64, I64]:
-    """Return the dealer and lot pairing of deal ``index`` (E1)."""
-    first, lots = lots_of_round(source, key0, key1, index // _EIGHT)
-    return (first + np.int64(index % _EIGHT)) & 3, lots
-
-
-@njit
 def forced_by_lot(source: Any, key0: U64, key1: U64, index: U64, contracts: I64) -> tuple[I64, I64, I64]:
     """Return a uniformly random declarer, pairing and contract, functions of (seed, index): each is drawn whatever is used."""
     open_source(source, key0, key1, index, ZERO, FORCED)
@@ -114,12 +104,24 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
 
 
 @njit
+def _all_random(table: Any) -> Any:
+    """Tell whether every seat plays random cards."""
+    for seat in range(4):
+        if table.policies[seat, PLAY] != RANDOM:
+            return False
+    return True
+
+
+@njit
 def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
     """Play on until the deal is done (returns -1) or an external player must decide (returns the kind; the view is prepared).
 
     A decision with one legal action is taken without asking.
     """
     while table.phase != DONE:
+        if table.phase == PLAYING and view.tricks_played + view.on_table == 0 and _all_random(table):
+            play_random(table, view, streams)
+            break
         kind = prepare(rules, table, view)
         policy = table.policies[table.turn, kind]
         legal = view.legal

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ZERO, ctz, popcount
+from simcore.bits import ZERO, ctz, nth_set_bit, popcount
 from simcore.elections.state import DONE
-from simcore.tricks import led_suit, trick_winner
+from simcore.rng import pick
+from simcore.tricks import following, led_suit, trick_winner
 
-__all__ = ["DRAW", "LOSS", "WIN", "apply_play", "credits_of", "result_of", "side_points"]
+__all__ = ["DRAW", "LOSS", "WIN", "apply_play", "credits_of", "play_random", "result_of", "side_points"]
 
 # The attackers' result (E16).
 WIN, LOSS, DRAW = 0, 1, 2
@@ -55,6 +56,50 @@ def apply_play(table: Any, view: Any, seat: I64, card: U64) -> None:
     table.turn = winner
     if view.tricks_played == 13:
         table.phase = DONE
+
+
+@njit
+def _random_card(hands: Any, seat: I64, suit: U64, streams: Any) -> U64:
+    """Take a uniformly random legal card out of a hand."""
+    card = following(hands[seat], suit)
+    card = nth_set_bit(card, pick(streams[seat], popcount(card)))
+    hands[seat] ^= card
+    return card
+
+
+@njit
+def play_random(table: Any, view: Any, streams: Any) -> None:
+    """Play the whole deal when every seat plays uniformly random legal cards: what ``apply_play`` does card by card, in one loop.
+
+    Nobody looks at the view meanwhile, so only what a finished deal shows is kept: history, leaders, winners, tricks, cards taken.
+    """
+    hands = table.hands
+    leader = view.leader
+    trump = view.trump
+    low = view.low == 1
+    for t in range(13):
+        second = (leader + 1) & 3
+        third = (leader + 2) & 3
+        fourth = (leader + 3) & 3
+        card0 = _random_card(hands, leader, hands[leader], streams)
+        suit = led_suit(card0)
+        card1 = _random_card(hands, second, suit, streams)
+        card2 = _random_card(hands, third, suit, streams)
+        card3 = _random_card(hands, fourth, suit, streams)
+        trick = card0 | card1 | card2 | card3
+        best = trick_winner(trick, suit, trump, low)
+        view.history[4 * t] = np.int8(ctz(card0))
+        view.history[4 * t + 1] = np.int8(ctz(card1))
+        view.history[4 * t + 2] = np.int8(ctz(card2))
+        view.history[4 * t + 3] = np.int8(ctz(card3))
+        view.leaders[t] = np.int8(leader)
+        leader = (leader + np.int64(best == card1) + 2 * np.int64(best == card2) + 3 * np.int64(best == card3)) & 3
+        view.winners[t] = np.int8(leader)
+        view.taken[leader] |= trick
+        view.tricks[leader] += 1
+    view.tricks_played = 13
+    view.leader = leader
+    table.phase = DONE
 
 
 @njit

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.deals.shuffle import deal_four
-from simcore.elections.engine import advance, dealer_and_lots, force_contract, forced_by_lot, start_deal
+from simcore.bits import ZERO
+from simcore.deals.shuffle import deal_four, lots_of_round
+from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
 from simcore.elections.play import DRAW, WIN, credits_of, result_of
 from simcore.elections.state import PLAYED
 from simcore.rng import open_streams
@@ -78,7 +79,8 @@ TALLY = (
     "deals_points",
     "points_points",
 )
-_SUMS = len(TALLY)
+_THREE = np.uint64(3)
+_SEVEN = np.uint64(7)
 
 
 @njit
@@ -148,9 +150,13 @@ def run_deals(
         for kind in range(3):
             table.policies[seat, kind] = options.policies[seat, kind]
     row = offset
+    first_dealer = np.int64(0)
+    lots = np.int64(0)
     for i in range(deals):
         index = first + np.uint64(i)
-        dealer, lots = dealer_and_lots(source, options.key0, options.key1, index)
+        if i == 0 or index & _SEVEN == ZERO:
+            first_dealer, lots = lots_of_round(source, options.key0, options.key1, index >> _THREE)
+        dealer = (first_dealer + np.int64(index & _SEVEN)) & 3
         if options.dealer >= 0:
             dealer = options.dealer
         if options.hands_given == 1:
@@ -198,7 +204,7 @@ def run_deals(
             if options.want_rows == 1:
                 _write_row(rules, table, view, row, names, points, attackers, defenders, result)
             row += 1
-        if not auction or index & np.uint64(7) == np.uint64(7):
+        if not auction or index & _SEVEN == _SEVEN:
             _flush(tally, cluster)
     _flush(tally, cluster)
     return row - offset

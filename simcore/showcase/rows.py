@@ -162,9 +162,9 @@ def _count(view: Any, tally: Any) -> None:
 
 @njit
 def _write_row(view: Any, row: I64, names: Any) -> None:
-    """Write one deal's row."""
+    """Write one deal's row; the turned card is numbered without the gaps between suits."""
     names[0, row] = view.dealer
-    names[1, row] = view.turned
+    names[1, row] = 13 * (view.turned >> 4) + (view.turned & 15)
     names[2, row] = view.won[0]
     names[3, row] = view.won[1]
     names[4, row] = view.count[0]

@@ -121,7 +121,7 @@ def _first(reader: Reader, rules: Any, table: Any, view: Any) -> None:
         if table.phase != PLAYOUT_1:
             reader.bad(f"{where}: the reserve is empty, the playout is over ({'M6' if rules.magri == 1 else 'S7'})")
         cards = reader.cards(trick, "cards", where, 2)
-        _leader(reader, trick, where, SEATS[table.turn], "S3")
+        _leader(reader, trick, where, SEATS[table.turn], clauses[0])
         for place, card in enumerate(cards):
             seat = int(table.turn)
             hand, show = table.hands[seat], view.show[seat]
