@@ -262,6 +262,24 @@ def test_s8_a_trick_broken_by_both_cards() -> None:
     assert deal.show("N") == {"S5", "SA"}
 
 
+@pytest.mark.parametrize(
+    ("first", "second_", "card", "left_over", "whole"),
+    [
+        ("HA H2", "SA S2", "H2", "HA", [1]),  # the card that followed, of the first trick
+        ("HA H2", "SA S2", "HA", "H2", [1, 3]),  # the card that was led; it takes the fourth trick, a whole one
+        ("SA S2", "HA H2", "H2", "HA", [0]),  # the same of the second trick
+        ("SA S2", "HA H2", "HA", "H2", [0, 3]),
+    ],
+)
+def test_s8_a_card_breaks_the_trick_it_lies_in_and_no_other(
+    first: str, second_: str, card: str, left_over: str, whole: list[int]
+) -> None:
+    """N takes a heart and a spade trick, S a club trick; then S leads a heart and N follows out of his showcase."""
+    deal = Deal().play(f"{first} {second_} C2 CA H3 {card}")
+    assert left_over in deal.show("N")
+    assert [bit for bit in range(26) if int(deal.view.owned[0] & ~deal.view.broken) >> bit & 1] == whole
+
+
 def test_s8_a_broken_trick_stays_broken_when_its_card_comes_back() -> None:
     """N wins SA S3, plays SA out of it and takes it back in a new trick: one whole trick, not two."""
     deal = Deal().play("SA S3 C2 CA").last_trick("S4 SA")

@@ -64,7 +64,7 @@ class Run:
         options.policies[:] = policies
         options.hands_given = given is not None
         self.tables, self.views = records or (np.zeros(2, state.TABLE).view(np.recarray), np.zeros(2, state.VIEW).view(np.recarray))
-        self.hands, self.reserves = given or (np.zeros((deals, 2), np.uint64), np.zeros((deals, 26), np.int8))
+        self.hands, reserves = given or (np.zeros((deals, 2), np.uint64), np.zeros((deals, 26), np.int8))
         self.rows = np.full((len(rows.BYTE_COLUMNS), deals * (6 if trump == rows.ALL_TRUMPS else 1)), -99, np.int8)
         self.tally = np.zeros((len(TRUMPS), len(rows.TALLY)), np.int64)
         streams = np.zeros((2, 2), STREAM).view(np.recarray)
@@ -78,11 +78,11 @@ class Run:
             record(SOURCE),
             streams[0],
             streams[1],
-            self.hands,
-            self.rows,
-            0,
-            self.tally,
-            self.reserves,
+            hands=self.hands,
+            names=self.rows,
+            offset=0,
+            tally=self.tally,
+            reserves=reserves,
         )
 
     def column(self, name: str) -> np.ndarray:
@@ -161,7 +161,6 @@ def test_rows_say_what_the_traces_say(name: str, policy: int) -> None:
             assert run.column(f"count_{letter}")[i] == deal["counts"][seat]
             assert run.column(f"points_{letter}")[i] == deal["points"][seat]
             assert format_hand(run.hands[i, s]) == deal["hands"][seat]
-        assert list(run.reserves[i]) == [parse_card(card) for card in [deal["turned"], *deal["reserve"]]]
 
 
 @pytest.mark.parametrize("name", STYLES)
@@ -197,13 +196,14 @@ def test_all_trumps_from_one_first_playout(name: str, policy: int) -> None:
 def test_given_deals(trump: int) -> None:
     """The deals of indices 100 … played again as given deals, at their own indices: the same rows; at others, the same cards."""
     dealt = Run(deals=30, first=100, trump=trump)
-    given = (dealt.hands.copy(), dealt.reserves.copy())
+    hands, reserves, _ = simcore.deal_showcase(77, 100, 30)
+    assert (hands == dealt.hands).all()
+    given = (hands, reserves)
     again = Run(deals=30, first=100, trump=trump, given=given)
     assert (again.rows == dealt.rows).all()
     assert (again.tally == dealt.tally).all()
     moved = Run(deals=30, first=5000, trump=trump, given=given)
     assert (moved.hands == dealt.hands).all()
-    assert (moved.reserves == dealt.reserves).all()
     assert (moved.column("turned") == dealt.column("turned")).all()
     assert (moved.rows != dealt.rows).any(), "the players' choices and the dealer's lot belong to the index"
 
@@ -213,7 +213,9 @@ def test_the_cards_do_not_depend_on_players_dealer_or_trump() -> None:
     hands, reserves, dealers = simcore.deal_showcase(77, 0, 30)
     for run in (plain, Run(deals=30, policies=GREEDY), Run("showcase-magri", 30, dealer=1), Run(deals=30, trump=rows.ALL_TRUMPS)):
         assert (run.hands == hands).all()
-        assert (run.reserves == reserves).all()
+        assert (run.column("turned")[:: len(run.rows[0]) // 30] == plain.column("turned")).all()
+    for i, deal in enumerate(simcore.replay("showcase", seed=77, deals=30)):
+        assert list(reserves[i]) == [parse_card(card) for card in [deal["turned"], *deal["reserve"]]]
     assert (plain.column("dealer") == dealers).all()
 
 
@@ -247,9 +249,10 @@ def test_tallies_are_sums_over_rows(name: str) -> None:
 @pytest.mark.parametrize("name", STYLES)
 def test_swapping_the_seats_swaps_the_result(name: str) -> None:
     """The greedy players look at nothing but the cards: N's hand with S's, the dealer too, and every row turns over."""
+    reserves = simcore.deal_showcase(77, 0, 60)[1]
     for dealer in (0, 1):
         a = Run(name, 60, policies=GREEDY, dealer=dealer)
-        b = Run(name, 60, policies=GREEDY, dealer=1 - dealer, given=(a.hands[:, ::-1].copy(), a.reserves.copy()))
+        b = Run(name, 60, policies=GREEDY, dealer=1 - dealer, given=(a.hands[:, ::-1].copy(), reserves))
         for pair in (("won_n", "won_s"), ("count_n", "count_s"), ("points_n", "points_s")):
             for mine, theirs in (pair, pair[::-1]):
                 assert (a.column(mine) == b.column(theirs)).all()
@@ -264,7 +267,7 @@ def test_swapping_the_seats_swaps_the_result(name: str) -> None:
 class Table:
     """A deal played from outside, decision by decision."""
 
-    def __init__(self, name: str, index: int, policies: Any = EXTERNAL) -> None:
+    def __init__(self, name: str | Ruleset, index: int, policies: Any = EXTERNAL) -> None:
         self.ruleset = load_ruleset(name)
         self.rules = self.ruleset.record[0]
         self.table, self.view = state.new_table()[0], state.new_view()[0]
@@ -350,6 +353,20 @@ def test_the_view_does_not_change_when_hidden_cards_do(name: str) -> None:
         assert prepare(deal.rules, deal.table, deal.view) == kind
         assert bytes(deal.view.tobytes()) == before
     assert worked_out > 8
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_the_other_holding_can_be_worked_out_under_every_combination_of_choices(name: str) -> None:
+    rng = random.Random(9)
+    for number, (ruleset, _) in enumerate(variants(name)):
+        deal = Table(ruleset, number)
+        asked = 0
+        while (kind := deal.next()) >= 0:
+            if kind != state.FIRST:
+                asked += 1
+                assert deal.view.other == deal.table.hands[1 - int(deal.table.turn)], ruleset.choices
+            deal.answer(kind, rng.choice(bits(deal.view.legal)))
+        assert asked > 5
 
 
 def test_the_other_holding_is_not_shown_before_the_naming() -> None:
