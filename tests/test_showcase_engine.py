@@ -261,6 +261,41 @@ def test_swapping_the_seats_swaps_the_result(name: str) -> None:
         assert (a.column("trump") == b.column("trump")).all()
 
 
+# ---- the greedy player ---------------------------------------------------------------------------------------------------------
+
+
+def cost(card: str, trump: str | None) -> int:
+    return naive.RANK_OF[card] + (13 if card[0] == trump else 0)
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_greedy_names_its_longest_suit_and_takes_as_cheaply_as_possible(name: str) -> None:
+    """Every naming and every card of the second playout, worked out again with the naive engine's words."""
+    for ruleset, rules in variants(name):
+        for data in simcore.replay("showcase", ruleset=ruleset, seed=61, deals=5, players="greedy"):
+            game = naive.ShowcaseGame(
+                rules,
+                {seat: naive.parse_hand(pbn) for seat, pbn in data["hands"].items()},
+                data["turned"],
+                data["reserve"],
+                data["dealer"],
+            )
+            for card in [card for trick in data["first"] for card in trick["cards"]]:
+                game.apply(card)
+            longest = max(len(naive.of_suit(game.holding(game.turn), suit)) for suit in naive.SUITS)
+            assert len(naive.of_suit(game.holding(game.turn), naive.TRUMPS[data["trump"]])) == longest
+            game.apply(data["trump"])
+            trump = naive.TRUMPS[data["trump"]]
+            for lead, reply in (trick["cards"] for trick in data["second"]):
+                side = [card for card in game.legal() if card[0] != trump] or game.legal()
+                assert naive.RANK_OF[lead] == max(naive.RANK_OF[card] for card in side)
+                game.apply(lead)
+                takers = [card for card in game.legal() if not naive.leader_wins(lead, card, trump, rules["choices"]["all_trump"])]
+                assert cost(reply, trump) == min(cost(card, trump) for card in takers or game.legal())
+                assert not takers or reply in takers
+                game.apply(reply)
+
+
 # ---- external players, no peeking -----------------------------------------------------------------------------------------------
 
 
