@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from cli.options import format_option, quiet_option, range_options, use_options
+from cli.options import condition_options, format_option, quiet_option, range_options, use_options
 from cli.output import note, to_json
 from simcore.errors import BadInput
+
+if TYPE_CHECKING:
+    from simcore.deals.constrained import Plan
 
 __all__ = ["command"]
 
@@ -16,10 +21,12 @@ _BLOCK = 4096
 @click.command("deal")
 @click.argument("game", metavar="[GAME]", default="elections", type=click.Choice(["elections", "showcase"]))
 @click.option("--deals", type=int, default=1, show_default=True, metavar="N", help="How many deals.")
-@use_options(*range_options)
+@use_options(*range_options, *condition_options)
 @format_option("pbn", "text", "json", "jsonl", default="pbn")
 @quiet_option
-def command(game: str, deals: int, seed: str | None, first: int | None, format_: str, quiet: bool) -> int:
+def command(
+    game: str, deals: int, seed: str | None, first: int | None, known: str | None, where: str | None, format_: str, quiet: bool
+) -> int:
     """Write the deals that `simcore simulate` plays with the same seed, without playing them.
 
     pbn writes a PBN file ([Deal "…"] tags; Showcase has its two hands there and the reserve beside it), text draws the hands round
@@ -31,26 +38,52 @@ def command(game: str, deals: int, seed: str | None, first: int | None, format_:
     if deals < 1 or start < 0 or start + deals > 1 << 63:
         raise BadInput(f"deals {deals} from index {start} are out of range; accepted: at least 1 deal, indices 0 to 2**63 - 1")
     number = draw_seed() if seed is None else parse_seed(seed)
+    plan = None
+    if known is not None or where is not None:
+        from simcore.batches.config import dealing_plan
+
+        plan = dealing_plan(game, known, where)
     note(f"seed {number}", quiet)
     if format_ == "pbn":
-        click.echo(f"% PBN 2.1\n% simcore deal {game} --seed {number} --first {start} --deals {deals}")
+        extra = "".join(f" --{name} {value!r}" for name, value in (("known", known), ("where", where)) if value is not None)
+        click.echo(f"% PBN 2.1\n% simcore deal {game} --seed {number} --first {start} --deals {deals}{extra}")
+    tried = 0
     for block in range(start, start + deals, _BLOCK):
         size = min(_BLOCK, start + deals - block)
-        lines = _elections(number, block, size, format_) if game == "elections" else _showcase(number, block, size, format_)
+        hands, reserves, dealers, tries = _deal(game, number, block, size, plan)
+        tried += tries
+        if game == "elections":
+            lines = _elections(number, block, hands, format_)
+        else:
+            lines = _showcase(number, block, hands, reserves, dealers, format_)
         if format_ == "json":  # a list, written as it grows
             begin = "[" if block == start else ","
             click.echo(begin + ",\n".join(lines) + ("]" if block + size == start + deals else ""))
         else:
             click.echo("\n".join(lines))
+    if plan is not None:
+        note(f"{tried:,} deals tried: acceptance {100 * deals / tried:.3g} %", quiet)
     return 0
 
 
-def _elections(seed: int, first: int, deals: int, format_: str) -> list[str]:
-    from simcore.deals.dealing import deal_hands
+def _deal(game: str, seed: int, first: int, deals: int, plan: Plan | None) -> tuple[Any, Any, Any, int]:
+    """Return hands, reserves, dealers (the last two for Showcase) and how many deals were tried."""
+    from simcore.deals.dealing import deal_conditioned, deal_hands, deal_showcase
+
+    hands, reserves, dealers = (
+        (deal_hands(seed, first, deals), None, None) if game == "elections" else deal_showcase(seed, first, deals)
+    )
+    if plan is None:
+        return hands, reserves, dealers, deals
+    hands, reserves, tries = deal_conditioned(seed, first, deals, plan)
+    return hands, reserves, dealers, int(tries.sum())
+
+
+def _elections(seed: int, first: int, hands: Any, format_: str) -> list[str]:
     from simcore.deals.pbn import Deal
 
     lines = []
-    for index, masks in enumerate(deal_hands(seed, first, deals), first):
+    for index, masks in enumerate(hands, first):
         deal = Deal.from_masks(masks)
         if format_ in ("json", "jsonl"):
             hands = {seat: str(hand) for seat, hand in zip("NESW", deal.hands, strict=True)}
@@ -62,13 +95,11 @@ def _elections(seed: int, first: int, deals: int, format_: str) -> list[str]:
     return lines
 
 
-def _showcase(seed: int, first: int, deals: int, format_: str) -> list[str]:
+def _showcase(seed: int, first: int, hands: Any, reserves: Any, dealers: Any, format_: str) -> list[str]:
     from simcore.cards import format_card, format_hand
-    from simcore.deals.dealing import deal_showcase
 
     lines = []
-    hands, reserves, dealers = deal_showcase(seed, first, deals)
-    for i in range(deals):
+    for i in range(len(hands)):
         north, south = (format_hand(int(mask)) for mask in hands[i])
         turned, *reserve = [format_card(int(card)) for card in reserves[i]]
         dealer = "NS"[dealers[i]]

@@ -8,7 +8,16 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["deal_options", "format_option", "game_argument", "player_options", "quiet_option", "range_options", "use_options"]
+__all__ = [
+    "condition_options",
+    "deal_options",
+    "format_option",
+    "game_argument",
+    "player_options",
+    "quiet_option",
+    "range_options",
+    "use_options",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +56,11 @@ player_options = (
     click.option("--player", multiple=True, metavar="SEAT=SPEC", help="Player of one seat; may be repeated."),
 )
 
+condition_options = (
+    click.option("--known", metavar="PBN", help="Cards that are known, as 'N:AKQ.T98.75.65432 - - -'; the rest is dealt."),
+    click.option("--where", metavar="EXPR", help="Only deals like 'N.hcp >= 15 and N.spades >= 5' (docs/conditions.md)."),
+)
+
 deal_options = (
     click.option("--contract", metavar="ID|all|random", help="Elections: force a contract instead of the auction."),
     click.option("--pairs", metavar="lot|NS|NE|NW", help="Partners of a forced contract (N's side).  [default: by chance]"),
@@ -56,4 +70,5 @@ deal_options = (
     click.option(
         "--file", type=click.Path(dir_okay=False, path_type=Path), metavar="deals.pbn", help="Play the deals of a PBN file."
     ),
+    *condition_options,
 )

@@ -86,6 +86,7 @@ def _text(data: dict[str, Any]) -> str:
     lines = [
         f"{data['game']}, ruleset {data['ruleset']}: {data['deals']:,} deals from index {data['first']:,}, players {who}",
         f"seed {data['seed']}",
+        *_condition_lines(data),
         "",
     ]
     if data["game"] == "showcase":
@@ -117,6 +118,14 @@ def _text(data: dict[str, Any]) -> str:
         ]
         lines.append(text_table(["seat", "player", "credit a deal", "± s.e."], seats, left=2))
     return "\n".join(lines)
+
+
+def _condition_lines(data: dict[str, Any]) -> list[str]:
+    """Return what the deals were bound by, and how many had to be tried."""
+    if "tried" not in data:
+        return []
+    lines = [f"{key} {data[key]}" for key in ("known", "where") if data[key] is not None]
+    return [*lines, f"{data['tried']:,} deals tried: acceptance {100 * data['acceptance']:.3g} %"]
 
 
 def _interval(row: dict[str, Any], low: str, high: str) -> str:

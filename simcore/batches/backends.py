@@ -9,6 +9,7 @@ import numpy as np
 
 from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
 from simcore.cards import ALL_CARDS, SEATS, format_card
+from simcore.deals.dealing import deal_conditioned
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
 
@@ -74,6 +75,19 @@ def _policies(config: Config) -> np.ndarray:
     return np.array([player.policies for player in config.players], dtype=np.int64)
 
 
+def _tries(config: Config) -> Tally:
+    """Return the tally of deals tried, where there is a condition."""
+    return {} if config.plan is None else {"tries": np.zeros(1, np.int64)}
+
+
+def _conditioned(config: Config, first: int, deals: int, tally: Tally) -> tuple[np.ndarray, np.ndarray]:
+    """Deal under the config's plan; returns hands and reserves."""
+    assert config.plan is not None
+    hands, reserves, tries = deal_conditioned(config.seed, first, deals, config.plan)
+    tally["tries"] += tries.sum()
+    return hands, reserves
+
+
 class ElectionsBackend:
     """Elections: with the auction, one contract, a random one, or all."""
 
@@ -94,7 +108,7 @@ class ElectionsBackend:
         options.declarer = -1 if config.declarer is None else SEATS.index(config.declarer)
         options.dealer = -1 if config.dealer is None else SEATS.index(config.dealer)
         options.policies[:] = _policies(config)
-        options.hands_given = config.given is not None
+        options.hands_given = config.given is not None or config.plan is not None
         self._options = options
         words: dict[str, tuple[str, ...]] = {
             "dealer": tuple(SEATS),
@@ -126,7 +140,8 @@ class ElectionsBackend:
 
     def new_tally(self) -> Tally:
         contracts = len(self._config.ruleset.contracts)
-        return {"sums": np.zeros((contracts + 4, len(self._rows.TALLY)), np.int64), "statuses": np.zeros(3, np.int64)}
+        sums = np.zeros((contracts + 4, len(self._rows.TALLY)), np.int64)
+        return {"sums": sums, "statuses": np.zeros(3, np.int64)} | _tries(self._config)
 
     def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
         self._play(first, deals, buffers, place, tally)
@@ -146,11 +161,13 @@ class ElectionsBackend:
         options = self._options.copy()
         options.want_rows = buffers is not None
         hands = np.empty((0, 4), np.uint64) if buffers is None else buffers.hands[place : place + deals]
-        if config.given is not None:
-            given = np.ascontiguousarray(config.given[first - config.first : first - config.first + deals])
+        given = None if config.given is None else config.given[first - config.first : first - config.first + deals]
+        if config.plan is not None:
+            given = _conditioned(config, first, deals, tally)[0]
+        if given is not None:
             if len(hands):
                 hands[:] = given
-            hands = given
+            hands = np.ascontiguousarray(given)
         names = np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names
         points = np.empty((len(self._rows.POINT_COLUMNS), 0), np.int16) if buffers is None else buffers.points
         table, view = new_table()[0], new_view()[0]
@@ -204,7 +221,7 @@ class ShowcaseBackend:
         return Buffers(np.empty((len(self._rows.BYTE_COLUMNS), count), np.int8), np.empty((0, count), np.int16), hands)
 
     def new_tally(self) -> Tally:
-        return {"sums": np.zeros((len(TRUMPS), len(self._rows.TALLY)), np.int64)}
+        return {"sums": np.zeros((len(TRUMPS), len(self._rows.TALLY)), np.int64)} | _tries(self._config)
 
     def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
         self._play(first, deals, buffers, place, tally)
@@ -224,6 +241,14 @@ class ShowcaseBackend:
         options.want_rows = buffers is not None
         tables, views = np.zeros(2, TABLE).view(np.recarray), np.zeros(2, VIEW).view(np.recarray)
         streams = np.zeros((2, 2), STREAM).view(np.recarray)
+        hands = np.empty((0, 2), np.uint64) if buffers is None else buffers.hands[place : place + deals]
+        reserves = np.empty((0, 26), np.int8)
+        if self._config.plan is not None:
+            options.hands_given = 1
+            given, reserves = _conditioned(self._config, first, deals, tally)
+            if len(hands):
+                hands[:] = given
+            hands = given
         self._rows.run_deals(
             self._rules,
             options,
@@ -234,7 +259,8 @@ class ShowcaseBackend:
             _record(SOURCE),
             streams[0],
             streams[1],
-            np.empty((0, 2), np.uint64) if buffers is None else buffers.hands[place : place + deals],
+            hands,
+            reserves,
             np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names,
             place * self.rows_per_deal,
             tally["sums"],

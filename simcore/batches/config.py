@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,15 @@ import numpy as np
 
 from simcore import __version__
 from simcore.cards import SEATS
-from simcore.deals.pbn import read_deals
+from simcore.deals.conditions import parse_condition
+from simcore.deals.constrained import Plan, make_plan
+from simcore.deals.pbn import parse_partial_deal, read_deals
 from simcore.errors import BadInput
 from simcore.players import Player, parse_player
 from simcore.rng import STREAM_VERSION, draw_seed, parse_seed
 from simcore.rules import TRUMPS, Ruleset, load_ruleset
 
-__all__ = ["GAME_SEATS", "PAIRINGS", "SCHEMA_VERSION", "Config", "make_config", "parse_pairs", "seat_index"]
+__all__ = ["GAME_SEATS", "PAIRINGS", "SCHEMA_VERSION", "Config", "dealing_plan", "make_config", "parse_pairs", "seat_index"]
 
 SCHEMA_VERSION = 1
 GAME_SEATS = {"elections": SEATS, "showcase": "NS"}
@@ -46,6 +49,15 @@ class Config:
     given: np.ndarray | None = None  # hands from a file, uint64[deals, 4]
     hands: bool = False
     rounds: bool = False
+    known: str | None = None  # partial deal, PBN
+    where: str | None = None  # condition
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """How to deal under known cards and condition; None where there are none."""
+        if self.known is None and self.where is None:
+            return None
+        return dealing_plan(self.game, self.known, self.where)
 
     @property
     def rows_per_deal(self) -> int:
@@ -76,6 +88,8 @@ class Config:
             "trump": self.trump,
             "dealer": self.dealer,
             "given_deals": given,
+            "known": self.known,
+            "where": self.where,
             "hands": self.hands,
             "rounds": self.rounds,
         }
@@ -84,6 +98,18 @@ class Config:
     def hash(self) -> str:
         """SHA-256 over :meth:`describe`."""
         return hashlib.sha256(json.dumps(self.describe(), sort_keys=True).encode()).hexdigest()
+
+
+def dealing_plan(game: str, known: str | None, where: str | None) -> Plan:
+    """Return how to deal under a partial PBN deal and a condition.
+
+    Raises:
+        SimcoreError: notation or condition cannot be read, or no deal satisfies them.
+    """
+    seats = GAME_SEATS[game]
+    masks = np.zeros(len(seats), np.uint64) if known is None else parse_partial_deal(known, seats)
+    condition = None if where is None else parse_condition(where, seats)
+    return make_plan(masks, [13] * len(seats), condition, seats=seats)
 
 
 def seat_index(seat: str, game: str, what: str) -> int:
@@ -145,6 +171,8 @@ def make_config(
     file: str | Path | None = None,
     hands: bool = False,
     rounds: bool = False,
+    known: str | None = None,
+    where: str | None = None,
 ) -> Config:
     """Check and complete the options of a simulation.
 
@@ -160,6 +188,8 @@ def make_config(
         file: a PBN file of deals to play instead of random ones; index i is the file's deal i.
         hands: add the hands to the rows.
         rounds: make the table of full rounds (E18).
+        known: a partial PBN deal: these cards are fixed, the rest is dealt uniformly.
+        where: a condition on the deals (docs/conditions.md); deals are uniform among those that satisfy it.
 
     Raises:
         SimcoreError: naming the option, its value and what is accepted.
@@ -195,10 +225,13 @@ def make_config(
                 f"deals {deals} from index {first} is more than the file {str(file)!r} holds; accepted: up to {len(given)}"
             )
         given = given[:deals]
+        for name, value in (("known", known), ("where", where)):
+            if value is not None:
+                raise BadInput(f"{name} {value!r} does not go with a file of deals")
     deals = 10_000 if deals is None else deals
     if deals < 1 or first < 0 or first + deals > _INDEX_LIMIT:
         raise BadInput(f"deals {deals} from index {first} are out of range; accepted: at least 1 deal, indices 0 to 2**63 - 1")
-    return Config(
+    config = Config(
         game=game,
         ruleset=rules,
         seed=draw_seed() if seed is None else parse_seed(seed),
@@ -213,4 +246,9 @@ def make_config(
         given=given,
         hands=hands,
         rounds=rounds,
+        known=known,
+        where=where,
     )
+    if config.plan is not None and config.contract is None and rounds:
+        raise BadInput("rounds do not go with known cards or a condition: a round is eight random deals")
+    return config

@@ -77,6 +77,8 @@ def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | 
             file=file,
             hands=data["hands"],
             rounds=data["rounds"],
+            known=data["known"],
+            where=data["where"],
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"manifest of {str(folder)!r} is damaged: {error!r}") from None

@@ -32,6 +32,14 @@ def summarise(config: Config, tally: dict[str, np.ndarray], confidence: float = 
     described = config.describe()
     head = {key: described[key] for key in ("game", "ruleset", "seed", "first", "deals", "players")}
     head["confidence"] = confidence
+    if config.plan is not None:
+        tries = int(tally["tries"][0])
+        head |= {
+            "known": config.known,
+            "where": config.where,
+            "tried": tries,
+            "acceptance": config.deals / tries if tries else None,
+        }
     if config.game == "showcase":
         return head | _summarise_showcase(config, tally["sums"], confidence)
     sums, statuses = tally["sums"], tally["statuses"]

@@ -9,13 +9,14 @@ __all__ = ["warm"]
 
 def warm() -> Iterator[str]:
     """Run each kernel once; yields the name of each as it is ready."""
-    from simcore.batches.config import GAME_SEATS, make_config
+    from simcore.batches.config import GAME_SEATS, dealing_plan, make_config
     from simcore.batches.replaying import replay_config
     from simcore.batches.run import run_simulation
-    from simcore.deals.dealing import deal_hands, deal_showcase
+    from simcore.deals.dealing import deal_conditioned, deal_hands, deal_showcase
 
     deal_hands(0, 0, 1)
     deal_showcase(0, 0, 1)
+    deal_conditioned(0, 0, 1, dealing_plan("elections", None, "N.spades > 3"))
     yield "deals"
     for game in GAME_SEATS:
         config = make_config(game, seed=0, deals=8)

@@ -198,9 +198,9 @@ class _Parser:
         while True:
             kind, word, _ = self.tokens[self.at]
             if kind in ("number", "shape") and word.isdigit():
-                self.at += 1
-                if int(word) > 1000:
+                if len(word) > 4 or int(word) > 1000:
                     self.fail(f"number {word} is out of range; accepted: up to 1000")
+                self.at += 1
                 constant += sign * int(word)
             else:
                 key = (self.seat(), self.quantity())

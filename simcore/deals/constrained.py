@@ -51,7 +51,7 @@ class Plan:
     program: np.ndarray
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> Any:
         """The arrays in the kernel's order."""
         tables = (self.direct, self.groups, self.starts, self.high, self.low, self.follow, self.counts)
         return (self.known, self.sizes, *tables, self.program)

@@ -1,4 +1,4 @@
-"""Deals only: the hands that a seed deals at a range of indices, without playing them."""
+"""Deals only: the hands that a seed deals at a range of indices, without playing them, also under known cards and conditions."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import U64, njit
-from simcore.deals.shuffle import deal_four, deal_two
+from simcore._jit import I64, U64, njit
+from simcore.bits import ONE
+from simcore.cards import FULL
+from simcore.deals.constrained import MAX_TRIES, Plan, deal_constrained
+from simcore.deals.shuffle import deal_four, deal_two, shuffle_cards
 from simcore.errors import BadInput
-from simcore.rng import SOURCE, parse_seed, seed_words
+from simcore.rng import DEAL, SOURCE, open_source, parse_seed, seed_words
 
-__all__ = ["deal_hands", "deal_showcase"]
+__all__ = ["deal_conditioned", "deal_hands", "deal_showcase"]
 
 
 @njit
@@ -59,3 +62,61 @@ def deal_showcase(seed: int, first: int, deals: int) -> tuple[np.ndarray, np.nda
     hands, reserve, dealers = np.empty((deals, 2), np.uint64), np.empty((deals, 26), np.int8), np.empty(deals, np.int8)
     _two(hands, reserve, dealers, np.zeros(1, SOURCE).view(np.recarray)[0], *start)
     return hands, reserve, dealers
+
+
+@njit
+def _conditioned(
+    hands: Any,
+    reserve: Any,
+    tries: Any,
+    source: Any,
+    key0: U64,
+    key1: U64,
+    first: U64,
+    limit: I64,
+    known: Any,
+    sizes: Any,
+    direct: Any,
+    groups: Any,
+    starts: Any,
+    high: Any,
+    low: Any,
+    follow: Any,
+    counts: Any,
+    program: Any,
+) -> None:
+    for i in range(len(hands)):
+        open_source(source, key0, key1, first + np.uint64(i), ONE, DEAL)
+        tries[i] = deal_constrained(
+            hands[i], source, known, sizes, direct, groups, starts, high, low, follow, counts, program, FULL, limit
+        )
+        if tries[i] < 0:
+            return
+        if len(reserve) > 0:
+            shuffle_cards(source, FULL & ~(hands[i, 0] | hands[i, 1]), reserve[i])
+
+
+def deal_conditioned(
+    seed: int, first: int, deals: int, plan: Plan, *, max_tries: int = MAX_TRIES
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Deal under known cards and a condition (a plan made by ``make_plan``): uniform over all deals that satisfy them.
+
+    Returns:
+        Hands uint64[deals, seats]; for two seats the reserve int8[deals, 26], top card first (else of length 0); int64[deals], how
+        many deals were tried for each.
+
+    Raises:
+        BadInput: seed or indices are out of range, or no deal was found in ``max_tries``.
+    """
+    start = _check(seed, first, deals)
+    seats = len(plan.sizes)
+    hands, tries = np.zeros((deals, seats), np.uint64), np.zeros(deals, np.int64)
+    reserve = np.zeros((deals if seats == 2 else 0, 26), np.int8)
+    _conditioned(hands, reserve, tries, np.zeros(1, SOURCE).view(np.recarray)[0], *start, max_tries, *plan.arrays)
+    failed = np.flatnonzero(tries < 0)
+    if len(failed):
+        raise BadInput(
+            f"no deal satisfies the condition in {max_tries:,} tries (deal {first + int(failed[0])}); accepted: a condition that "
+            "some deals satisfy; bounds on one seat's suits and points joined by 'and' are dealt directly, however rare"
+        )
+    return hands, reserve, tries

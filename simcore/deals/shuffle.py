@@ -16,7 +16,7 @@ from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, nth_set_bit, popcount
 from simcore.rng import DEAL, LOTS, below, next_word, open_source
 
-__all__ = ["deal_four", "deal_two", "lots_of_round", "random_split"]
+__all__ = ["deal_four", "deal_two", "lots_of_round", "random_split", "shuffle_cards"]
 
 _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 
@@ -49,6 +49,15 @@ def deal_four(hands: Any, source: Any, key0: U64, key1: U64, index: U64) -> None
 
 
 @njit
+def shuffle_cards(source: Any, cards: U64, order: Any) -> None:
+    """Write the cards of a mask (26) into ``order`` (int8[26]) in uniformly random order."""
+    for position in range(26):
+        card = nth_set_bit(cards, below(source, 26 - position))
+        cards ^= card
+        order[position] = np.int8(ctz(card))
+
+
+@njit
 def deal_two(hands: Any, reserve: Any, source: Any, key0: U64, key1: U64, index: U64) -> I64:
     """Deal for two: ``hands`` (uint64[2], N S), 13 each, and the 26 cards of ``reserve`` (int8[26]) in order, top card first (S2).
 
@@ -60,10 +69,7 @@ def deal_two(hands: Any, reserve: Any, source: Any, key0: U64, key1: U64, index:
     hands[1] = half ^ hands[0]
     rest = _FULL ^ half
     dealer = np.int64(next_word(source) & ONE)
-    for position in range(26):
-        card = nth_set_bit(rest, below(source, 26 - position))
-        rest ^= card
-        reserve[position] = np.int8(ctz(card))
+    shuffle_cards(source, rest, reserve)
     return dealer
 
 

@@ -76,10 +76,10 @@ def run_deals(
     streams: Any,
     saved_streams: Any,
     hands: Any,
+    reserves: Any,
     names: Any,
     offset: I64,
     tally: Any,
-    reserves: Any = None,
 ) -> I64:
     """Play ``deals`` deals from index ``first`` on; returns the number of rows written.
 
@@ -87,11 +87,11 @@ def run_deals(
         tables, views: two-row arrays: the deal, and its copy at the naming where every trump is played in turn.
         streams, saved_streams: STREAM[2] each, likewise.
         hands: uint64[deals, 2], filled with the hands (or read, with ``options.hands_given``); of length 0 if nobody wants them.
+        reserves: int8[deals, 26] with given hands: the cards not dealt, the turned card first; else of length 0.  The dealer by
+            lot does not depend on what is given.
         names: int8[len(BYTE_COLUMNS), …], not touched without ``want_rows``.
         offset: the row to begin with.
         tally: int64[6, len(TALLY)], added to.
-        reserves: int8[deals, 26], the turned card first: filled or read like ``hands``; None if nobody wants them.  Given hands
-            need given reserves.  The dealer by lot does not depend on what is given.
     """
     table = tables[0]
     view = views[0]
@@ -105,16 +105,12 @@ def run_deals(
         dealer = deal_two(table.hands, table.stock, source, options.key0, options.key1, index)
         if options.dealer >= 0:
             dealer = options.dealer
-        if reserves is not None:  # numba compiles this away without reserves
+        if options.hands_given == 1:
             for place in range(26):
-                if options.hands_given == 1:
-                    table.stock[place] = reserves[i, place]
-                else:
-                    reserves[i, place] = table.stock[place]
-            if options.hands_given == 1:
-                table.hands[0] = hands[i, 0]
-                table.hands[1] = hands[i, 1]
-        if len(hands) > 0:
+                table.stock[place] = reserves[i, place]
+            table.hands[0] = hands[i, 0]
+            table.hands[1] = hands[i, 1]
+        elif len(hands) > 0:
             hands[i, 0] = table.hands[0]
             hands[i, 1] = table.hands[1]
         open_streams(streams, options.key0, options.key1, index)

@@ -1,0 +1,60 @@
+"""SPEC strings of players: what is read, and what is refused by name."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simcore.errors import BadInput
+from simcore.players import DECISIONS, PLAYERS_KNOWN, parse_player
+
+GAMES = pytest.mark.parametrize("game", DECISIONS)
+
+
+@GAMES
+@pytest.mark.parametrize("name", PLAYERS_KNOWN)
+def test_every_player_knows_every_decision(game: str, name: str) -> None:
+    player = parse_player(name, game)
+    assert player.spec == name
+    assert player.policies == (PLAYERS_KNOWN[name].policy,) * 3
+    assert len({info.policy for info in PLAYERS_KNOWN.values()}) == len(PLAYERS_KNOWN)
+    assert PLAYERS_KNOWN[name].what
+
+
+@GAMES
+def test_a_later_part_takes_over(game: str) -> None:
+    for first in PLAYERS_KNOWN:
+        for second in PLAYERS_KNOWN:
+            assert parse_player(f"{first}+{second}", game).policies == parse_player(second, game).policies
+            assert parse_player(f" {first} + {second} ", game).policies == parse_player(second, game).policies
+
+
+@GAMES
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("", ["player ''", "accepted: random, greedy"]),
+        ("Random", ["player 'Random' in 'Random' is unknown", "accepted: random, greedy"]),
+        ("random+", ["player '' in 'random+' is unknown"]),
+        ("+random", ["player '' in '+random' is unknown"]),
+        ("random++greedy", ["player '' in 'random++greedy'"]),
+        ("random:x=1", ["option 'x' of player 'random' in 'random:x=1' is unknown", "accepted: none"]),
+        ("greedy:worlds", ["option 'worlds' of player 'greedy'"]),
+        ("random greedy", ["player 'random greedy'"]),
+    ],
+)
+def test_unknown_names_and_options_are_refused(game: str, spec: str, words: list[str]) -> None:
+    with pytest.raises(BadInput) as caught:
+        parse_player(spec, game)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@given(st.text(max_size=12) | st.text(alphabet="random+greedy:,= ", max_size=24), st.sampled_from(list(DECISIONS)))
+def test_any_text_is_a_player_or_bad_input(spec: str, game: str) -> None:
+    try:
+        player = parse_player(spec, game)
+    except BadInput:
+        return
+    assert all(isinstance(policy, int) for policy in player.policies)
