@@ -127,8 +127,12 @@ def _sorted(p: np.int64, kind: np.int64) -> tuple[np.int64, np.int64]:
 
 
 @njit
-def _sure(p: np.int64, k: np.int64, kind: np.int64) -> np.int64:
-    """Return tricks the leader can cash without losing the lead."""
+def _sure(p: np.int64, k: np.int64, kind: np.int64, margin: np.int64) -> np.int64:
+    """Return tricks the leader can cash without losing the lead; exact for k = 1.
+
+    With ``margin`` 1 he still has them (that trick included) if the other side leads first and he can win it: to follow or ruff
+    costs a card of one suit, and at most one of its tricks; trumps are thought to be drawn only if one can be spared.
+    """
     follow = np.int64(0)  # while the follower has a card of the suit (or a trump) to play
     run = np.int64(0)  # also after the suit has run out, when the follower only discards
     trumps_drawn = kind == KIND_NONE
@@ -140,7 +144,7 @@ def _sure(p: np.int64, k: np.int64, kind: np.int64) -> np.int64:
         length = popcount(np.uint64(his))
         tops = size - 1 - _top(his) if his else size
         if kind == KIND_TRUMP and lane == 0:
-            trumps_drawn = tops >= length
+            trumps_drawn = tops >= length + margin
             follow += tops
         else:
             follow += min(tops, length)
@@ -213,7 +217,11 @@ def after_lead(out: Any, base: np.int64, p: np.int64, kind: np.int64, lane: np.i
 
 @njit
 def _leads(out: Any, base: np.int64, p: np.int64, kind: np.int64, remembered: np.int64) -> np.int64:
-    """Write the leads worth trying, one of each run of touching cards, best guess first; return their number."""
+    """Write the leads worth trying, one of each run of touching cards, best guess first; return their number.
+
+    The guess, found by trial: sure winners first, from suits the follower is short in; else from a suit of which the leader has
+    more than the follower, a card that few of the follower's beat.
+    """
     count = np.int64(0)
     trumped = kind == KIND_ALL
     if kind == KIND_TRUMP:
@@ -224,6 +232,9 @@ def _leads(out: Any, base: np.int64, p: np.int64, kind: np.int64, remembered: np
         size = _top(word)
         mine = word ^ (1 << size)
         his = mine ^ ((1 << size) - 1)
+        length = popcount(np.uint64(his))
+        surplus = size - 2 * length
+        tops = size - 1 - _top(his) if his else np.int64(0)
         heads = mine & ~(mine << 1)
         while heads:
             position = ctz(np.uint64(heads))
@@ -231,11 +242,9 @@ def _leads(out: Any, base: np.int64, p: np.int64, kind: np.int64, remembered: np
             if his == 0:
                 score = np.int64(-10 if trumped and not (kind == KIND_TRUMP and lane == 0) else 100)
             elif (his >> position) == 0:
-                score = 50 + size
+                score = 50 + tops - length
             else:
-                score = np.int64(popcount(np.uint64(his & ((1 << position) - 1))))
-                if position == ctz(np.uint64(mine)):
-                    score += 10
+                score = 3 * surplus - 2 * popcount(np.uint64(his >> position)) - tops
             move = np.int64((lane << 4) | position)
             if move == remembered:
                 score = np.int64(1000)
@@ -258,9 +267,14 @@ def search(work: Any, p: np.int64, k: np.int64, kind: np.int64, t: np.int64) -> 
         return k
     p, kind = _sorted(p, kind)
     work[NODES] += 1
-    best = _sure(p, k, kind)
-    if best >= t:
+    best = _sure(p, k, kind, np.int64(0))
+    if best >= t or k == 1:
         return best
+    if best == 0:
+        # the follower can win whatever is led
+        best = k - max(np.int64(1), _sure(_invert(p), k, kind, np.int64(1)))
+        if best < t:
+            return best
     best = k - _sure_follower(p, k, kind)
     if best < t:
         return best
@@ -333,7 +347,7 @@ def solve(work: Any, p: np.int64, k: np.int64, kind: np.int64) -> np.int64:
     low = np.int64(0)
     high = np.int64(k)
     q, actual = _sorted(p, kind)
-    low = _sure(q, high, actual)
+    low = _sure(q, high, actual, np.int64(0))
     high -= _sure_follower(q, high, actual)
     guess = (low + high + 1) >> 1
     while low < high:

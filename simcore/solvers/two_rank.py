@@ -20,6 +20,7 @@ from simcore.solvers.two_kernel import HEADER, NODES, table_bits
 __all__ = ["search_rank", "solve_rank"]
 
 _LANE = 0x1FFF
+_COLUMN = 0x0001000100010001
 _LIST = 64
 _CHILDREN = 40
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
@@ -35,7 +36,10 @@ def _folded(cards: np.int64) -> np.int64:
 
 @njit
 def _sure(mine: np.int64, his: np.int64, k: np.int64) -> np.int64:
-    """Return tricks the leader can cash without losing the lead."""
+    """Return tricks the leader can cash without losing the lead; exact for k = 1.
+
+    If the other side leads first and he can win that trick, he still has them, that trick included: it costs one card.
+    """
     total = np.int64(0)
     ranks = _folded(his)
     big = _LANE ^ ((1 << (63 - clz(np.uint64(ranks)))) - 1) if ranks else np.int64(_LANE)
@@ -50,8 +54,38 @@ def _sure(mine: np.int64, his: np.int64, k: np.int64) -> np.int64:
 
 
 @njit
+def _most(mine: np.int64, his: np.int64) -> np.int64:
+    """Return the most tricks any play of all my cards to all of his can give me.
+
+    I win only with a rank not below his, so no more than pairs can be made of one of my cards and one of his not above it.
+    """
+    waiting = np.int64(0)
+    pairs = np.int64(0)
+    for rank in range(13):
+        waiting += popcount(np.uint64((his >> rank) & _COLUMN))
+        won = min(waiting, popcount(np.uint64((mine >> rank) & _COLUMN)))
+        pairs += won
+        waiting -= won
+    return pairs
+
+
+@njit
+def _insert(out: Any, base: np.int64, count: np.int64, entry: np.int64) -> np.int64:
+    """Insert an entry into a falling list of ``count`` entries; return the new count."""
+    place = base + count
+    while place > base and out[place - 1] < entry:
+        out[place] = out[place - 1]
+        place -= 1
+    out[place] = entry
+    return count + 1
+
+
+@njit
 def _replies(out: Any, base: np.int64, his: np.int64, lead: np.int64) -> np.int64:
-    """Write the sensible replies (bit numbers, + 64 for a reply that wins) to a lead; return their number (1 to 6)."""
+    """Write the sensible replies to a lead (low 7 bits: bit number, + 64 if it wins); return their number (1 to 6).
+
+    Winners first, low ranks first.
+    """
     suit = lead & 48
     rank = lead & 15
     held = (his >> suit) & _LANE
@@ -62,12 +96,11 @@ def _replies(out: Any, base: np.int64, his: np.int64, lead: np.int64) -> np.int6
         if cards:
             above = (cards >> (rank + 1)) << (rank + 1)
             if above:
-                out[base + count] = 64 | place | ctz(np.uint64(above))
-                count += 1
-            lowest = ctz(np.uint64(cards))
-            if lowest <= rank:
-                out[base + count] = place | lowest
-                count += 1
+                reply = ctz(np.uint64(above))
+                count = _insert(out, base, count, ((32 - reply) << 7) | 64 | place | reply)
+            reply = ctz(np.uint64(cards))
+            if reply <= rank:
+                count = _insert(out, base, count, ((16 - reply) << 7) | place | reply)
         if held:
             break
     return count
@@ -82,6 +115,9 @@ def _leads(out: Any, base: np.int64, mine: np.int64, his: np.int64, remembered: 
         cards = (mine >> (suit << 4)) & _LANE
         other = (his >> (suit << 4)) & _LANE
         against = other if other else ranks
+        length = popcount(np.uint64(other))
+        surplus = popcount(np.uint64(cards)) - length
+        tops = popcount(np.uint64(cards >> (64 - clz(np.uint64(other))))) if other else np.int64(0)
         last = np.int64(-1)
         while cards:
             rank = ctz(np.uint64(cards))
@@ -89,25 +125,18 @@ def _leads(out: Any, base: np.int64, mine: np.int64, his: np.int64, remembered: 
             beaten = popcount(np.uint64(against & ((2 << rank) - 1)))
             if beaten == last:
                 continue
-            first = last < 0
             last = beaten
-            top = (against >> rank) >> 1 == 0
+            above = popcount(np.uint64((against >> rank) >> 1))
             if other == 0:
-                score = np.int64(100 if top else -10)
-            elif top:
-                score = np.int64(50 + popcount(np.uint64(other)))
+                score = np.int64(100 if above == 0 else -30 - above)
+            elif above == 0:
+                score = 50 + tops - length
             else:
-                score = np.int64(beaten + 10 if first else beaten)
+                score = 3 * surplus - 2 * above - tops
             move = np.int64((suit << 4) | rank)
             if move == remembered:
                 score = np.int64(1000)
-            entry = (score << 8) | move
-            place = base + count
-            while place > base and out[place - 1] < entry:
-                out[place] = out[place - 1]
-                place -= 1
-            out[place] = entry
-            count += 1
+            count = _insert(out, base, count, (score << 8) | move)
     return count
 
 
@@ -120,8 +149,20 @@ def search_rank(work: Any, mine: np.int64, his: np.int64, k: np.int64, t: np.int
         return k
     work[NODES] += 1
     best = _sure(mine, his, k)
-    if best >= t:
+    if best >= t or k == 1:
         return best
+    if best == 0:
+        # the follower can win whatever is led
+        best = k - max(np.int64(1), _sure(his, mine, k))
+        if best < t:
+            return best
+    if popcount(np.uint64(mine)) == k and popcount(np.uint64(his)) == k:
+        best = k - _most(his, mine)
+        if best >= t:
+            return best
+        best = _most(mine, his)
+        if best < t:
+            return best
 
     second = his | ((k & 3) << 14) | ((k >> 2) << 30)
     mix = np.uint64(mine) * _MULTIPLIER ^ np.uint64(second) * _MULTIPLIER2
@@ -154,7 +195,7 @@ def search_rank(work: Any, mine: np.int64, his: np.int64, k: np.int64, t: np.int
         replies = _replies(work, scratch + _CHILDREN, his, lead)
         worst = k
         for j in range(replies):
-            reply = work[scratch + _CHILDREN + j]
+            reply = work[scratch + _CHILDREN + j] & 127
             rest = his ^ (np.int64(1) << (reply & 63))
             if reply & 64:
                 value = k - 1 - search_rank(work, rest, left, k - 1, k - t)
