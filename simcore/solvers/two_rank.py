@@ -156,13 +156,6 @@ def search_rank(work: Any, mine: np.int64, his: np.int64, k: np.int64, t: np.int
         best = k - max(np.int64(1), _sure(his, mine, k))
         if best < t:
             return best
-    if popcount(np.uint64(mine)) == k and popcount(np.uint64(his)) == k:
-        best = k - _most(his, mine)
-        if best >= t:
-            return best
-        best = _most(mine, his)
-        if best < t:
-            return best
 
     second = his | ((k & 3) << 14) | ((k >> 2) << 30)
     mix = np.uint64(mine) * _MULTIPLIER ^ np.uint64(second) * _MULTIPLIER2
@@ -184,6 +177,13 @@ def search_rank(work: Any, mine: np.int64, his: np.int64, k: np.int64, t: np.int
         if high < t:
             return np.int64(high)
         remembered = (data >> 8) & 63
+    elif popcount(np.uint64(mine)) == k and popcount(np.uint64(his)) == k:
+        low = k - _most(his, mine)
+        if low >= t:
+            return low
+        high = _most(mine, his)
+        if high < t:
+            return high
 
     scratch = 16 + k * _LIST - _LIST
     count = _leads(work, scratch, mine, his, remembered)
