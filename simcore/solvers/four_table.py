@@ -1,0 +1,150 @@
+"""The solver's memory: shapes, and under each shape the patterns whose value is known (partition search).
+
+A *position* at the start of a trick is given by who holds which live card.  Its *shape* is the number of cards each seat holds
+in each suit, with the seat on lead: the key.  What a search finds out rarely depends on more than the owners of a few top
+cards; a *pattern* names just these, and every position of that shape with the same owners has the value.  (Ginsberg,
+Partition search, 1996; the packing below is our own.)
+
+Owners are two bit planes over the gathered live cards (seat = low plane + 2 * high plane); a pattern is 32 bytes:
+
+    word 0   low plane  & mask
+    word 1   high plane & mask
+    word 2   mask: the cards whose owners matter, from the top of each suit down
+    word 3   | upper bound, 20 bits | lower bound, 20 bits | next pattern, 24 bits |     bounds are biased by 2**19
+
+so a position matches when ``((low ^ word0) | (high ^ word1)) & mask`` is zero.  Within one shape the gathered suits always
+lie at the same places.  Bounds count from the position on, for side 0.
+
+When the shapes or the patterns run out, the whole table is forgotten: memory is bounded, results do not change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore._jit import njit
+from simcore.bits import ZERO
+
+__all__ = ["BIAS", "find_slot", "forget", "lookup", "remember"]
+
+BIAS = np.int64(1 << 19)
+_BOUND = np.uint64(0xFFFFF)
+_NEXT = np.uint64(0xFFFFFF)
+_LOWER_AT = np.uint64(24)
+_UPPER_AT = np.uint64(44)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIX_AT = np.uint64(40)
+
+# Counters kept in ``used`` (int64[4 + shapes]): shapes in use, patterns in use (0 is "none"), times forgotten; then the slots.
+SHAPES, PATTERNS, FORGOTTEN, SLOTS = 0, 1, 2, 4
+
+
+@njit
+def forget(keys: Any, heads: Any, used: Any) -> None:
+    """Empty the table; costs as much as was stored."""
+    for n in range(used[SHAPES]):
+        slot = used[SLOTS + n]
+        keys[slot] = ZERO
+        heads[slot] = 0
+    used[SHAPES] = 0
+    used[PATTERNS] = 1
+
+
+@njit
+def find_slot(keys: Any, key: np.uint64) -> np.int64:
+    """Return the slot of a shape, or the free slot where it belongs (keys are never zero)."""
+    last = np.int64(keys.size - 1)
+    slot = np.int64((key * _MIX) >> _MIX_AT) & last
+    while keys[slot] != key and keys[slot] != ZERO:
+        slot = (slot + 1) & last
+    return slot
+
+
+@njit
+def lookup(patterns: Any, head: np.int64, low: np.uint64, high: np.uint64, needed: np.int64) -> np.int64:
+    """Return the first pattern of a list that matches and settles "at least ``needed``?", or 0."""
+    want = np.uint64(needed + BIAS)
+    at = head
+    while at != 0:
+        meta = patterns[at, 3]
+        if ((patterns[at, 0] ^ low) | (patterns[at, 1] ^ high)) & patterns[at, 2] == ZERO and (
+            ((meta >> _LOWER_AT) & _BOUND) >= want or (meta >> _UPPER_AT) < want
+        ):
+            return at
+        at = np.int64(meta & _NEXT)
+    return np.int64(0)
+
+
+@njit
+def lower_bound(patterns: Any, at: np.int64) -> np.int64:
+    """Return what side 0 gets at least."""
+    return np.int64((patterns[at, 3] >> _LOWER_AT) & _BOUND) - BIAS
+
+
+@njit
+def upper_bound(patterns: Any, at: np.int64) -> np.int64:
+    """Return what side 0 gets at most."""
+    return np.int64(patterns[at, 3] >> _UPPER_AT) - BIAS
+
+
+@njit
+def remember(
+    keys: Any,
+    heads: Any,
+    patterns: Any,
+    used: Any,
+    key: np.uint64,
+    low: np.uint64,
+    high: np.uint64,
+    mask: np.uint64,
+    lower: np.int64,
+    upper: np.int64,
+) -> None:
+    """Store that positions of shape ``key`` with these owners under ``mask`` are worth ``lower`` to ``upper``."""
+    if used[PATTERNS] >= patterns.shape[0] or 4 * used[SHAPES] >= 3 * keys.size:
+        forget(keys, heads, used)
+        used[FORGOTTEN] += 1
+    low = low & mask
+    high = high & mask
+    low_word = np.uint64(lower + BIAS)
+    high_word = np.uint64(upper + BIAS)
+    slot = find_slot(keys, key)
+    if keys[slot] == ZERO:
+        keys[slot] = key
+        heads[slot] = 0
+        used[SLOTS + used[SHAPES]] = slot
+        used[SHAPES] += 1
+    # Drop stored patterns that the new one covers and that say no more; tighten an equal one.
+    before = np.int64(0)
+    at = np.int64(heads[slot])
+    while at != 0:
+        meta = patterns[at, 3]
+        after = np.int64(meta & _NEXT)
+        if mask & ~patterns[at, 2] == ZERO and ((patterns[at, 0] ^ low) | (patterns[at, 1] ^ high)) & mask == ZERO:
+            old_low = (meta >> _LOWER_AT) & _BOUND
+            old_high = meta >> _UPPER_AT
+            if mask == patterns[at, 2]:
+                patterns[at, 3] = (
+                    (old_high if old_high < high_word else high_word) << _UPPER_AT
+                    | (old_low if old_low > low_word else low_word) << _LOWER_AT
+                    | np.uint64(after)
+                )
+                return
+            if old_low <= low_word and old_high >= high_word:
+                if before == 0:
+                    heads[slot] = after
+                else:
+                    patterns[before, 3] = (patterns[before, 3] & ~_NEXT) | np.uint64(after)
+                at = after
+                continue
+        before = at
+        at = after
+    new = used[PATTERNS]
+    used[PATTERNS] = new + 1
+    patterns[new, 0] = low
+    patterns[new, 1] = high
+    patterns[new, 2] = mask
+    patterns[new, 3] = high_word << _UPPER_AT | low_word << _LOWER_AT | np.uint64(heads[slot])
+    heads[slot] = new
