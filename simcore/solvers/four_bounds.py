@@ -48,7 +48,7 @@ def _lowest_kept(cards: np.uint64, count: np.int64) -> np.uint64:
 
 
 @njit
-def tricks_of_leaders(u: Any, v: Any, seat: np.int64, left: np.int64) -> tuple[np.int64, np.uint64]:
+def tricks_of_leaders(u: Any, v: Any, seat: np.int64, left: np.int64, needed: np.int64) -> tuple[np.int64, np.uint64]:
     """Return how many tricks the side on lead takes at least, ``left`` tricks to be played, and the rank winners."""
     mate = seat ^ v[PAIRING]
     first = (seat + 1) & 3
@@ -94,7 +94,11 @@ def tricks_of_leaders(u: Any, v: Any, seat: np.int64, left: np.int64) -> tuple[n
                 crossing = True
                 mates += count_mate
                 mate_ranks |= _lowest_kept(run, count_mate)
+    # A player whose side cards are used up must ruff his partner's winner and so take the lead: count no further than that.
+    cap = left - popcount(partner & trump) + min(drawn, popcount(partner & trump))
     for suit in range(4):
+        if min(own, cap) >= needed:
+            return min(own, cap), own_ranks
         lane = LANE_MASK << np.uint64(16 * suit)
         if lane == trump:
             continue
@@ -109,7 +113,20 @@ def tricks_of_leaders(u: Any, v: Any, seat: np.int64, left: np.int64) -> tuple[n
         if rounds == 0:
             continue
         longest = max(popcount(e1), popcount(e2))
-        run = _run(mine, theirs | e1 | e2)
+        run = _run(mine, e1 | e2)
+        run_mate = _run(theirs, e1 | e2)
+        count = popcount(run)
+        count_mate = popcount(run_mate)
+        if count != 0 and count_mate != 0 and count + count_mate <= popcount(theirs) and rounds >= count + count_mate:
+            # Partner has a loser for each winner of mine; then, mine gone, his are the top.
+            own += count
+            own_ranks |= run & (ZERO - run)
+            if popcount(mine) > count:
+                crossing = True
+            mates += count_mate
+            mate_ranks |= run_mate & (ZERO - run_mate)
+            continue
+        run = _run(run, theirs)
         count = popcount(run)
         after = run
         if count != 0:
@@ -132,8 +149,7 @@ def tricks_of_leaders(u: Any, v: Any, seat: np.int64, left: np.int64) -> tuple[n
                         crossing = True
                     mates += count_mate
                     mate_ranks |= _lowest_kept(run, count_mate)
-    # A player whose side cards are used up must ruff his partner's winner and so take the lead: count no further than that.
-    own = min(own, left - popcount(partner & trump) + min(drawn, popcount(partner & trump)))
+    own = min(own, cap)
     if crossing and mates != 0:
         both = min(own + mates, left - popcount(hand & trump) + drawn)
         if both > own:

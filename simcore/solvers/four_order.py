@@ -170,7 +170,7 @@ def order_follow(
     for n in range(1, later + 1):
         other = (seat + n) & 3
         held = u[other] & led
-        card = _top(held) if held != ZERO else (_TOP if u[other] & trump != ZERO and led != trump else ZERO)
+        card = _top(held) if held != ZERO else ZERO
         if other == seat ^ v[PAIRING]:
             mates = card
         elif card > theirs:
@@ -230,8 +230,14 @@ def order_void(
                     at = put_up(v, at, higher)
                     rest &= ~higher
             else:
-                at = put_up(v, at, mine)
-                rest &= ~mine
+                over = False
+                for n in range(1, later + 1):
+                    other = (seat + n) & 3
+                    if other != seat ^ v[PAIRING] and u[other] & led == ZERO and u[other] & trump != ZERO:
+                        over = True
+                first = mine if over else mine & (ZERO - mine)
+                at = put_up(v, at, first)
+                rest &= ~first
     # One low card of each side suit, from the longest suit first; then the rest.
     side = rest & ~trump
     taken = ZERO

@@ -36,7 +36,7 @@ _LANE_START = np.uint64(48)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX2 = np.uint64(0xD6E8FEB86659FD93)
 _M32 = np.uint64(32)
-NONE = np.int64(255)
+_TAG = np.uint64(0xFFFFFF00)
 
 
 @njit
@@ -173,8 +173,9 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                     u[b + LOW], u[b + HIGH], u[b + KEY], u[b + LIVE] = low, high, key, live
                     slot = find_slot(keys, key)
                     at = np.int64(0)
+                    v[12] += 1
                     if keys[slot] == key:
-                        at = lookup(patterns, np.int64(heads[slot]), low, high, target - gain)
+                        at = lookup(v, patterns, np.int64(heads[slot]), low, high, target - gain)
                     if at != 0:
                         value = gain + lower_bound(patterns, at)
                         if value < target:
@@ -183,7 +184,8 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                         settled = True
                     elif not scoring:
                         ours = (v[SIDES] >> seat) & 1
-                        count, found = tricks_of_leaders(u, v, seat, left)
+                        needed = target - gain if ours != 0 else gain + left - target + 1
+                        count, found = tricks_of_leaders(u, v, seat, left, needed)
                         if ours != 0:
                             value = gain + count
                             settled = value >= target
@@ -215,6 +217,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 continue
             # ---------------------------------------------------------------- choices
             hand = u[seat]
+            v[13] += 1
             live = u[b + LIVE]
             choices = hand
             if place != 0 and hand & u[b + LED] != ZERO:
@@ -224,7 +227,6 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
             u[b + FOUND] = ZERO
             u[b + RELEVANT] = choices
             v[c + NEXT] = LIST
-            v[c + HINT] = NONE
             u[b + REPS] = ZERO
             if choices & (choices - ONE) == ZERO:
                 v[c + LIST] = ctz(choices)
@@ -248,10 +250,13 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                     index = hand ^ (u[b - U_ROW + WINNING] * _MIX2)
                 index = (index + np.uint64(4 * place + seat + 1) * _MIX2) * _MIX
                 slot = np.int64((index >> _M32) & last_hint)
+                tag = np.int64(index & _TAG)
                 v[c + HINT_SLOT] = slot
+                v[c + HINT] = tag
                 hint = np.int64(hints[slot])
                 hinted = ZERO
-                if hint != NONE:
+                if (hint & ~255) == tag:
+                    hint &= 255
                     bit = ONE << np.uint64(hint)
                     if choices & bit != ZERO:
                         # the highest of the run of equal cards that the remembered one is in now
@@ -260,7 +265,6 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 if hinted != ZERO:
                     v[c + LIST] = ctz(hinted)
                     v[c + END] = LIST + 1
-                    v[c + HINT] = ctz(hinted)
                     u[b + REPS] = reps & ~hinted
                 else:
                     u[b + REPS] = reps
@@ -279,7 +283,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
             if (value >= target) if maximising else (value < target):
                 slot = v[c + HINT_SLOT]
                 if slot >= 0:
-                    hints[slot] = np.uint8(ctz(card))
+                    hints[slot] = np.uint32(v[c + HINT] | ctz(card))
                 u[b + FOUND] = found
                 v[c + BEST] = value
                 v[c + NEXT] = v[c + END] = LIST
