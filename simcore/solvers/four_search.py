@@ -249,8 +249,10 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 else:
                     index = hand ^ (u[b - U_ROW + WINNING] * _MIX2)
                 index = (index + np.uint64(4 * place + seat + 1) * _MIX2) * _MIX
-                slot = np.int64((index >> _M32) & last_hint)
-                tag = np.int64(index & _TAG)
+                index ^= index >> _M32
+                index *= _MIX2
+                slot = np.int64((index >> np.uint64(40)) & last_hint)
+                tag = np.int64((index >> np.uint64(8)) & _TAG)
                 v[c + HINT_SLOT] = slot
                 v[c + HINT] = tag
                 hint = np.int64(hints[slot])
