@@ -1,0 +1,5 @@
+"""Exact solvers with all cards seen: four hands (Elections)."""
+
+from simcore.solvers.four import PAIRINGS, Solution, Solver, contract_terms, solve_deals, solve_position
+
+__all__ = ["PAIRINGS", "Solution", "Solver", "contract_terms", "solve_deals", "solve_position"]

@@ -67,7 +67,7 @@ def _extremes(u: Any, v: Any, live: np.uint64, left: np.int64, won: np.int64) ->
         else:
             low += worth
         rest &= rest - ONE
-    if v[MOST] != 0 and 2 * won <= v[TRICKS] and 2 * (won + left) >= v[TRICKS]:
+    if v[MOST] != 0 and left != 0 and 2 * won <= v[TRICKS] and 2 * (won + left) >= v[TRICKS]:
         if v[MOST] > 0:
             high += v[MOST]
         else:
@@ -173,9 +173,8 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                     u[b + LOW], u[b + HIGH], u[b + KEY], u[b + LIVE] = low, high, key, live
                     slot = find_slot(keys, key)
                     at = np.int64(0)
-                    v[12] += 1
                     if keys[slot] == key:
-                        at = lookup(v, patterns, np.int64(heads[slot]), low, high, target - gain)
+                        at = lookup(patterns, np.int64(heads[slot]), low, high, target - gain)
                     if at != 0:
                         value = gain + lower_bound(patterns, at)
                         if value < target:
@@ -217,7 +216,6 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 continue
             # ---------------------------------------------------------------- choices
             hand = u[seat]
-            v[13] += 1
             live = u[b + LIVE]
             choices = hand
             if place != 0 and hand & u[b + LED] != ZERO:

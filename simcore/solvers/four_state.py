@@ -18,7 +18,7 @@ U_ROWS, U_ROW = 16, 16
 CARD, WINNING, LED, LIVE, FOUND, REPS, RELEVANT, BOTTOMS, TOPS, SHAPE, LOW, HIGH, KEY, TRIED = range(14)
 
 # v: one word each
-PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON = range(11)
+PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON, SCALE, HALVES = range(13)
 POINTS = 16  # 64 words, points of each card for the side that takes it
 V_ROWS, V_ROW = 96, 32
 # a row of v: one ply

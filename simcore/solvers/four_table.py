@@ -63,12 +63,11 @@ def find_slot(keys: Any, key: np.uint64) -> np.int64:
 
 
 @njit
-def lookup(v: Any, patterns: Any, head: np.int64, low: np.uint64, high: np.uint64, needed: np.int64) -> np.int64:
+def lookup(patterns: Any, head: np.int64, low: np.uint64, high: np.uint64, needed: np.int64) -> np.int64:
     """Return the first pattern of a list that matches and settles "at least ``needed``?", or 0."""
     want = np.uint64(needed + BIAS)
     at = head
     while at != 0:
-        v[11] += 1
         meta = patterns[at, 3]
         if ((patterns[at, 0] ^ low) | (patterns[at, 1] ^ high)) & patterns[at, 2] == ZERO and (
             ((meta >> _LOWER_AT) & _BOUND) >= want or (meta >> _UPPER_AT) < want
