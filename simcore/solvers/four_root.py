@@ -21,6 +21,7 @@ from simcore.bits import ONE, ZERO, ctz, popcount
 from simcore.solvers.four_bits import LANE_MASK, lane_of, suit_tops
 from simcore.solvers.four_search import at_least, shape_of
 from simcore.solvers.four_state import (
+    AVERAGE,
     CARD,
     FIRST,
     GAIN,
@@ -153,6 +154,7 @@ def set_up(
     special = ZERO
     for suit in range(4):
         # special: what scores otherwise than most cards of its suit
+        v[AVERAGE + suit] = 0
         common = np.int64(0)
         times = np.int64(0)
         for rank in range(13):
@@ -168,6 +170,7 @@ def set_up(
             place = 16 * suit + (12 - rank if low else rank)
             bit = ONE << np.uint64(place)
             v[POINTS + place] = np.int64(0)
+            v[AVERAGE + suit] += (points - every) // unit * factor
             if points != every:
                 v[KIND] = SCORING
             if live & bit != ZERO:

@@ -21,9 +21,10 @@ from simcore.bits import ONE, ZERO, clz, ctz, popcount
 from simcore.solvers.four_bits import gather, lane_of, spread, suit_tops, upward
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_order import order_follow, order_lead, order_void
+from simcore.solvers.four_order_points import order_points_lead, order_points_reply
 from simcore.solvers.four_state import (
     BEST, BOTTOMS, CARD, END, FIRST, FOUND, GAIN, HIGH, HINT, HINT_SLOT, KEY, KIND, LEADER, LED, LIST, LIVE, LOW,
-    MOST, NEXT, NODES, PAIRING, POINTS, RELEVANT, REPS, SCORERS, SEAT, SHAPE, SIDES, SPECIAL,
+    MOST, NEXT, NODES, PAIRING, POINTS, RELEVANT, REPS, SCORERS, SCORES, SEAT, SHAPE, SIDES, SPECIAL,
     START, TAKEN, TAKEN_TRICKS, TOPS, TRICK, TRICKS, TRICKS_ONLY, TRIED, TRUMP, U_ROW, U_ROWS, V_ROW, V_ROWS, WINNER, WINNING, WON, WON_BEFORE,WON_BEFORE,
 )
 from simcore.solvers.four_table import find_slot, lookup, lower_bound, remember, upper_bound
@@ -322,7 +323,17 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 v[c + NEXT] = LIST
                 seat = v[c + SEAT]
                 place = ply & 3
-                if place == 0:
+                if scoring:
+                    scores = v[SCORES : SCORES + 14]
+                    if place == 0:
+                        end = order_points_lead(u, v, scores, c + LIST, seat, reps)
+                    else:
+                        winner = v[c - V_ROW + WINNER]
+                        ours = winner == (seat ^ v[PAIRING])
+                        end = order_points_reply(
+                            u, v, scores, c + LIST, seat, 3 - place, reps, u[b + LED], u[b - U_ROW + TRIED], u[b - U_ROW + WINNING], ours
+                        )
+                elif place == 0:
                     end = order_lead(u, v, c + LIST, seat, reps, u[b + LIVE])
                 else:
                     winner = v[c - V_ROW + WINNER]

@@ -19,8 +19,10 @@ CARD, WINNING, LED, LIVE, FOUND, REPS, RELEVANT, BOTTOMS, TOPS, SHAPE, LOW, HIGH
 
 # v: one word each
 PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON, SCALE, HALVES = range(13)
+AVERAGE = 80  # 4 words, points of the average card of each suit, in thirteenths
 POINTS = 16  # 64 words, points of each card for the side that takes it
-V_ROWS, V_ROW = 96, 32
+V_ROWS, V_ROW = 112, 32
+SCORES = 96  # 14 words, scratch of the ordering
 # a row of v: one ply
 SEAT, WINNER, GAIN, BEST, NEXT, END, HINT, HINT_SLOT, TAKEN, TAKEN_TRICKS, WON_BEFORE = range(11)
 LIST = 12  # 13 cards, so 12 … 24
