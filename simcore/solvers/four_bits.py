@@ -17,10 +17,13 @@ from numba.extending import intrinsic
 from simcore._jit import HAS_BMI2, JIT, njit
 from simcore.bits import ONE, ZERO, ctz, popcount
 
-__all__ = ["LANE_MASK", "gather", "lane_of", "spread", "suit_tops", "upward"]
+__all__ = ["LANE_MASK", "downward", "gather", "lane_of", "lanes_held", "spread", "suit_tops", "upward"]
 
 LANE_MASK = np.uint64(0x1FFF)
 _LANE_START = np.uint64(48)
+_BELOW1, _BELOW2 = np.uint64(0x7FFF7FFF7FFF7FFF), np.uint64(0x3FFF3FFF3FFF3FFF)
+_BELOW4, _BELOW8 = np.uint64(0x0FFF0FFF0FFF0FFF), np.uint64(0x00FF00FF00FF00FF)
+_LANES_FULL = np.uint64(0x7FFF7FFF7FFF7FFF)
 _GUARD = np.uint64(0x8000800080008000)
 
 if JIT and HAS_BMI2:
@@ -81,6 +84,21 @@ def upward(cards: np.uint64) -> np.uint64:
     """Return, suit by suit, every place at or above the lowest of ``cards`` (three spare bits of a lane may be set)."""
     # The guard keeps the borrow of a lane inside it: 0x8000 - x has the lowest set bit of x and the complement above it.
     return (_GUARD - cards) | cards
+
+
+@njit
+def downward(cards: np.uint64) -> np.uint64:
+    """Return, suit by suit, every place at or below the highest of ``cards``."""
+    x = cards | ((cards >> ONE) & _BELOW1)
+    x |= (x >> np.uint64(2)) & _BELOW2
+    x |= (x >> np.uint64(4)) & _BELOW4
+    return x | ((x >> np.uint64(8)) & _BELOW8)
+
+
+@njit
+def lanes_held(cards: np.uint64) -> np.uint64:
+    """Return the whole lanes of the suits in which there is a card."""
+    return (((cards + _LANES_FULL) & _GUARD) >> np.uint64(15)) * np.uint64(0xFFFF)
 
 
 @njit

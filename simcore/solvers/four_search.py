@@ -18,12 +18,12 @@ import numpy as np
 
 from simcore._jit import njit
 from simcore.bits import ONE, ZERO, clz, ctz, popcount
-from simcore.solvers.four_bits import gather, lane_of, spread, suit_tops, upward
+from simcore.solvers.four_bits import downward, gather, lane_of, lanes_held, spread, suit_tops, upward
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_order import order_follow, order_lead, order_void
 from simcore.solvers.four_order_points import order_points_lead, order_points_reply
 from simcore.solvers.four_state import (
-    BEST, BOTTOMS, CARD, END, FIRST, FOUND, GAIN, HIGH, HINT, HINT_SLOT, KEY, KIND, LEADER, LED, LIST, LIVE, LOW,
+    BEST, BOTTOMS, CARD, END, FIRST, FOUND, FOUND_LOW, GAIN, HIGH, HINT, HINT_SLOT, KEY, KIND, LEADER, LED, LIST, LIVE, LOW,
     MOST, NEXT, NODES, PAIRING, POINTS, RELEVANT, REPS, SCORERS, SCORES, SEAT, SHAPE, SIDES, SPECIAL,
     START, TAKEN, TAKEN_TRICKS, TOPS, TRICK, TRICKS, TRICKS_ONLY, TRIED, TRUMP, U_ROW, U_ROWS, V_ROW, V_ROWS, WINNER, WINNING, WON, WON_BEFORE,WON_BEFORE,
 )
@@ -89,6 +89,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
     last_hint = np.uint64(hints.size - 1)
     value = np.int64(0)
     found = ZERO
+    found_low = ZERO
     entering = True
     nodes = np.int64(0)
     while True:
@@ -111,6 +112,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 live = u[0] | u[1] | u[2] | u[3]
                 left = popcount(u[seat])
                 found = ZERO
+                found_low = ZERO
                 if scoring:
                     low_end, high_end = _extremes(u, v, live, left, won)
                 else:
@@ -136,7 +138,6 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                         found = winning
                     ours = (v[SIDES] >> winner) & 1
                     if scoring:
-                        found |= live & special
                         value = gain
                         if ours != 0:
                             value += v[TRICK]
@@ -181,6 +182,9 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                         if value < target:
                             value = gain + upper_bound(patterns, at)
                         found = spread(patterns[at, 2], live)
+                        open_cards = live & ~found
+                        found_low = found & ~upward(open_cards) & lanes_held(open_cards)
+                        found &= ~downward(open_cards)
                         settled = True
                     elif not scoring:
                         ours = (v[SIDES] >> seat) & 1
@@ -224,6 +228,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
             maximising = ((v[SIDES] >> seat) & 1) != 0
             v[c + BEST] = np.int64(-(1 << 40)) if maximising else np.int64(1 << 40)
             u[b + FOUND] = ZERO
+            u[b + FOUND_LOW] = ZERO
             u[b + RELEVANT] = choices
             v[c + NEXT] = LIST
             u[b + REPS] = ZERO
@@ -277,15 +282,35 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
             seat = v[c + SEAT]
             u[seat] |= card
             if ply & 3 == 3:
-                if popcount((u[b + TRIED]) & lane_of(u[b + WINNING])) > 1:
-                    found |= u[b + WINNING]
-                found |= u[b + TRIED] & special
+                winning = u[b + WINNING]
+                lane = lane_of(winning)
+                losers = u[b + TRIED] & lane & ~winning
+                if losers != ZERO:
+                    # Why this card won: it is known from the top down, or the best loser from the bottom up.
+                    above = found & lane
+                    below = found_low & lane
+                    loser = _TOP >> np.uint64(clz(losers))
+                    known = above != ZERO and above & (ZERO - above) <= winning
+                    if not known and below < loser:
+                        suit = u[b + LIVE] & lane
+                        cost = popcount(suit & ~(winning - ONE))
+                        if above != ZERO:
+                            cost -= popcount(suit & ~((above & (ZERO - above)) - ONE))
+                        cost_low = popcount(suit & (loser | (loser - ONE)))
+                        if below != ZERO:
+                            below = _TOP >> np.uint64(clz(below))
+                            cost_low -= popcount(suit & (below | (below - ONE)))
+                        if cost <= cost_low + 30:
+                            found |= winning
+                        else:
+                            found_low |= loser
             maximising = ((v[SIDES] >> seat) & 1) != 0
             if (value >= target) if maximising else (value < target):
                 slot = v[c + HINT_SLOT]
                 if slot >= 0:
                     hints[slot] = np.uint32(v[c + HINT] | ctz(card))
                 u[b + FOUND] = found
+                u[b + FOUND_LOW] = found_low
                 v[c + BEST] = value
                 v[c + NEXT] = v[c + END] = LIST
                 u[b + REPS] = ZERO
@@ -297,16 +322,22 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 lane = lane_of(card)
                 ranks = found & lane
                 lowest = ranks & (ZERO - ranks)
-                if ranks == ZERO or lowest > card:
-                    # no rank as low as this card's mattered: lower cards of the suit (all, if none did) fare the same
-                    if card & special == ZERO:
-                        below = lane if ranks == ZERO else lane & (lowest - ONE)
-                        u[b + RELEVANT] &= ~below | special
-                else:
-                    bottom = u[b + BOTTOMS] & lane & (card | (card - ONE))
-                    if bottom != ZERO:
-                        found |= _TOP >> np.uint64(clz(bottom))
+                low_ranks = found_low & lane
+                bottom = u[b + BOTTOMS] & lane & (card | (card - ONE))
+                bottom = _TOP >> np.uint64(clz(bottom))
+                if ranks != ZERO and lowest <= card:
+                    found |= bottom
+                elif low_ranks >= bottom:
+                    found_low |= card
+                elif card & special == ZERO:
+                    # No rank hung on this card: the cards of the suit about which nothing is known fare the same.
+                    same = lane if ranks == ZERO else lane & (lowest - ONE)
+                    if low_ranks != ZERO:
+                        low_ranks = _TOP >> np.uint64(clz(low_ranks))
+                        same &= ~(low_ranks | (low_ranks - ONE))
+                    u[b + RELEVANT] &= ~same | special
                 u[b + FOUND] |= found
+                u[b + FOUND_LOW] |= found_low
         # -------------------------------------------------------------------- try the next card
         chosen = ZERO
         while True:
@@ -350,9 +381,9 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
             # all cards tried: the node's value is known
             value = v[c + BEST]
             found = u[b + FOUND]
+            found_low = u[b + FOUND_LOW]
             if ply & 3 == 0:
                 live = u[b + LIVE]
-                found |= live & special
                 gain = v[c + GAIN]
                 left = popcount(u[v[c + SEAT]])
                 if scoring:
@@ -363,7 +394,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                     low_end = value - gain
                 else:
                     high_end = value - gain
-                pinned = upward(found) & live
+                pinned = (upward(found) | downward(found_low) | special) & live
                 remember(
                     keys, heads, patterns, used, u[b + KEY], u[b + LOW], u[b + HIGH], gather(pinned, live), low_end, high_end
                 )
