@@ -45,7 +45,7 @@ class Solution:
 
 
 def contract_terms(contract: Contract, *, low_plain: bool = False) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return a contract as the kernels read it, int64[72] (see ``four_root``); ``low_plain`` is the choice ``low_trump`` (E14)."""
+    """Return a contract as the kernels read it, int64[72] (see ``four_root``); ``low_plain``: ``low_trump = "plain"`` (E14)."""
     terms = np.zeros(TERMS, np.int64)
     terms[0] = -1 if contract.trump is None else contract.trump
     terms[1], terms[2], terms[3], terms[4] = contract.low, low_plain, contract.trick, contract.most_tricks
@@ -160,7 +160,8 @@ class Solver:
         answers: dict[int, int] = {}
         if cards:
             answers = {
-                card: value + own - other + decided for card, value in self._cards(held, terms, pairing, leader, table, before, sign)
+                card: value + own - other + decided
+                for card, value in self._cards(held, terms, pairing, leader, table, before, sign)
             }
         best: tuple[tuple[int, int], ...] = ()
         needs_line = contract.most_tricks != 0 and all_tricks % 2 == 0
@@ -173,7 +174,11 @@ class Solver:
         for card in table:
             live |= 1 << card
         rest = contract.trick * left + sum(int(terms[8 + card]) for card in range(64) if live >> card & 1)
-        if contract.most_tricks and not decided and not (needs_line and self._tied(best, terms, leader, table, pairing, tricks, north_attacks)):
+        if (
+            contract.most_tricks
+            and not decided
+            and not (needs_line and self._tied(best, terms, leader, table, pairing, tricks, north_attacks))
+        ):
             rest += contract.most_tricks
         rest += abs(decided) if contract.most_tricks > 0 else -abs(decided)
         gained = margin + decided
@@ -376,7 +381,9 @@ def solve_deals(
     leads = np.full(len(deals), -1, np.int64)
     if ruleset.choices["lead"] == "left-of-dealer":
         if dealers is None or np.shape(dealers) != (len(deals),):
-            raise BadInput("dealers are missing; accepted: one seat a deal, since this ruleset lets the player left of the dealer lead")
+            raise BadInput(
+                "dealers are missing; accepted: one seat a deal, since this ruleset lets the player left of the dealer lead"
+            )
         leads = (np.asarray(dealers, np.int64) + 1) & 3
     out = np.zeros((len(deals), len(ids), len(partners), len(callers)), np.int32)
     solver = _of_thread() if solver is None else solver
@@ -494,6 +501,7 @@ def _tricks_of(
     fits = [
         won
         for won in range(left + 1)
-        if contract.trick * (2 * won - left) + _bonus(contract.most_tricks, tricks[0] + won, tricks[1] + left - won, total) == margin
+        if contract.trick * (2 * won - left) + _bonus(contract.most_tricks, tricks[0] + won, tricks[1] + left - won, total)
+        == margin
     ]
     return fits[0] + tricks[0] if len(fits) == 1 else None

@@ -56,7 +56,6 @@ from simcore.solvers.four_state import (
     WON,
     WON_BEFORE,
 )
-
 from simcore.solvers.four_table import forget
 
 __all__ = ["TERMS", "card_value", "put_card", "set_up", "solve", "solve_batch", "turned", "value_between"]

@@ -23,11 +23,56 @@ from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_order import order_follow, order_lead, order_void
 from simcore.solvers.four_order_points import order_points_lead, order_points_reply
 from simcore.solvers.four_state import (
-    BEST, BOTTOMS, CARD, END, FIRST, FOUND, FOUND_LOW, GAIN, HIGH, HINT, HINT_SLOT, KEY, KIND, LEADER, LED, LIST, LIVE, LOW,
-    MOST, NEXT, NODES, PAIRING, POINTS, RELEVANT, REPS, SCORERS, SCORES, SEAT, SHAPE, SIDES, SPECIAL,
-    START, TAKEN, TAKEN_TRICKS, TOPS, TRICK, TRICKS, TRICKS_ONLY, TRIED, TRUMP, U_ROW, U_ROWS, V_ROW, V_ROWS, WINNER, WINNING, WON, WON_BEFORE,WON_BEFORE,
+    BEST,
+    BOTTOMS,
+    CARD,
+    END,
+    FIRST,
+    FOUND,
+    FOUND_LOW,
+    GAIN,
+    HIGH,
+    HINT,
+    HINT_SLOT,
+    KEY,
+    KIND,
+    LEADER,
+    LED,
+    LIST,
+    LIVE,
+    LOW,
+    MOST,
+    NEXT,
+    NODES,
+    PAIRING,
+    POINTS,
+    RELEVANT,
+    REPS,
+    SCORERS,
+    SCORES,
+    SEAT,
+    SHAPE,
+    SIDES,
+    SPECIAL,
+    START,
+    TAKEN,
+    TAKEN_TRICKS,
+    TOPS,
+    TRICK,
+    TRICKS,
+    TRICKS_ONLY,
+    TRIED,
+    TRUMP,
+    U_ROW,
+    U_ROWS,
+    V_ROW,
+    V_ROWS,
+    WINNER,
+    WINNING,
+    WON,
+    WON_BEFORE,
 )
-from simcore.solvers.four_table import find_slot, lookup, lower_bound, remember, upper_bound
+from simcore.solvers.four_table import find_slot, finer, lookup, lower_bound, remember, upper_bound
 
 __all__ = ["at_least"]
 
@@ -177,6 +222,15 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                     at = np.int64(0)
                     if keys[slot] == key:
                         at = lookup(patterns, np.int64(heads[slot]), low, high, target - gain)
+                    tops = suit_tops(live)
+                    u[b + TOPS] = tops
+                    if at == 0:
+                        # patterns that pin the two top cards of every suit lie under a finer key
+                        tops |= tops >> ONE
+                        key = finer(key, low & tops, high & tops)
+                        slot = find_slot(keys, key)
+                        if keys[slot] == key:
+                            at = lookup(patterns, np.int64(heads[slot]), low, high, target - gain)
                     if at != 0:
                         value = gain + lower_bound(patterns, at)
                         if value < target:
@@ -204,8 +258,6 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                             else:
                                 value = gain + left - count
                                 settled = value < target
-                    if not settled:
-                        u[b + TOPS] = suit_tops(live)
             else:
                 seat = (v[c - V_ROW + SEAT] + 1) & 3
                 v[c + SEAT] = seat
@@ -362,7 +414,17 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                         winner = v[c - V_ROW + WINNER]
                         ours = winner == (seat ^ v[PAIRING])
                         end = order_points_reply(
-                            u, v, scores, c + LIST, seat, 3 - place, reps, u[b + LED], u[b - U_ROW + TRIED], u[b - U_ROW + WINNING], ours
+                            u,
+                            v,
+                            scores,
+                            c + LIST,
+                            seat,
+                            3 - place,
+                            reps,
+                            u[b + LED],
+                            u[b - U_ROW + TRIED],
+                            u[b - U_ROW + WINNING],
+                            ours,
                         )
                 elif place == 0:
                     end = order_lead(u, v, c + LIST, seat, reps, u[b + LIVE])
@@ -395,9 +457,12 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 else:
                     high_end = value - gain
                 pinned = (upward(found) | downward(found_low) | special) & live
-                remember(
-                    keys, heads, patterns, used, u[b + KEY], u[b + LOW], u[b + HIGH], gather(pinned, live), low_end, high_end
-                )
+                mask = gather(pinned, live)
+                key, low, high = u[b + KEY], u[b + LOW], u[b + HIGH]
+                tops = u[b + TOPS] | (u[b + TOPS] >> ONE)
+                if tops & ~mask == ZERO:
+                    key = finer(key, low & tops, high & tops)
+                remember(keys, heads, patterns, used, key, low, high, mask, low_end, high_end)
             if ply == v[FIRST]:
                 v[NODES] += nodes
                 return value

@@ -25,9 +25,9 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import njit
-from simcore.bits import ZERO
+from simcore.bits import ONE, ZERO
 
-__all__ = ["BIAS", "find_slot", "forget", "lookup", "remember"]
+__all__ = ["BIAS", "find_slot", "finer", "forget", "lookup", "remember"]
 
 BIAS = np.int64(1 << 19)
 _BOUND = np.uint64(0xFFFFF)
@@ -35,6 +35,7 @@ _NEXT = np.uint64(0xFFFFFF)
 _LOWER_AT = np.uint64(24)
 _UPPER_AT = np.uint64(44)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIX3, _MIX4 = np.uint64(0xD6E8FEB86659FD93), np.uint64(0xBF58476D1CE4E5B9)
 _MIX_AT = np.uint64(40)
 
 # Counters kept in ``used`` (int64[4 + shapes]): shapes in use, patterns in use (0 is "none"), times forgotten; then the slots.
@@ -60,6 +61,14 @@ def find_slot(keys: Any, key: np.uint64) -> np.int64:
     while keys[slot] != key and keys[slot] != ZERO:
         slot = (slot + 1) & last
     return slot
+
+
+@njit
+def finer(key: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
+    """Return the key of a shape together with the owners of some cards (a 64-bit hash, never zero)."""
+    mixed = (low * _MIX) ^ (high * _MIX3)
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX4
+    return ((key * _MIX3) ^ mixed ^ (mixed >> np.uint64(32))) | ONE
 
 
 @njit
