@@ -1,0 +1,1 @@
+"""The simcore command: parse, make one call into simcore, print."""

@@ -20,22 +20,27 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import llvmlite.binding as llvm
 import numba
 import numpy as np
+from numba.core import config
 
-__all__ = ["HAS_BMI2", "JIT", "cache_directory", "cache_is_cold", "cpu_name", "fingerprint", "njit"]
+__all__ = ["HAS_BMI2", "I64", "JIT", "U64", "cache_directory", "cache_is_cold", "cpu_name", "fingerprint", "njit"]
+
+# numba sets its options as attributes at run time
+_numba: Any = config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: False under NUMBA_DISABLE_JIT=1: kernels are then the plain Python functions.
-JIT: bool = not numba.config.DISABLE_JIT
+# Types of kernel arguments.  numba's scalars are plain ints, numpy scalars or machine words, depending on who calls: for mypy they
+# are Any, for the reader they say which machine type a kernel is compiled for.
+U64: TypeAlias = Any
+I64: TypeAlias = Any
 
-if not JIT:
-    # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not.
-    np.seterr(over="ignore")
+#: False under NUMBA_DISABLE_JIT=1: kernels are then the plain Python functions.
+JIT: bool = not _numba.DISABLE_JIT
 
 # Folders above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
 _ABOVE_KERNELS = ("batches", "reports", "rulesets")
@@ -115,12 +120,13 @@ def cache_is_cold() -> bool:
 def njit(function: F) -> F:
     """Compile a kernel: nogil, cached under :func:`cache_directory`, integer wrap-around."""
     if not JIT:
-        return function
+        # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not (and per thread).
+        return np.errstate(over="ignore")(function)
     directory = cache_directory()
-    saved = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(directory) if directory else saved
+    saved = _numba.CACHE_DIR
+    _numba.CACHE_DIR = str(directory) if directory else saved
     try:
         compiled = numba.njit(function, nogil=True, cache=directory is not None, error_model="numpy")
     finally:
-        numba.config.CACHE_DIR = saved
+        _numba.CACHE_DIR = saved
     return compiled  # type: ignore[no-any-return]

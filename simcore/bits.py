@@ -8,14 +8,14 @@ module-level ``np.uint64`` and counts come back as int64.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from simcore._jit import HAS_BMI2, JIT, njit
+from simcore._jit import HAS_BMI2, I64, JIT, U64, njit
 
 __all__ = ["ONE", "ZERO", "clz", "ctz", "highest_bit", "lowest_bit", "mulhi", "nth_set_bit", "popcount"]
 
@@ -24,7 +24,15 @@ ONE = np.uint64(1)
 _M32 = np.uint64(0xFFFFFFFF)
 _TOP = np.uint64(1 << 63)
 
-if JIT:
+if TYPE_CHECKING:
+
+    def popcount(x: U64) -> I64: ...
+    def ctz(x: U64) -> I64: ...
+    def clz(x: U64) -> I64: ...
+    def mulhi(x: U64, y: U64) -> U64: ...
+    def _pdep(source: U64, mask: U64) -> U64: ...
+
+elif JIT:
 
     @intrinsic
     def popcount(typingctx: Any, x: Any) -> Any:
@@ -78,19 +86,19 @@ else:
 
 
 @njit
-def lowest_bit(x: np.uint64) -> np.uint64:
+def lowest_bit(x: U64) -> U64:
     """Return the lowest set bit of x as a mask (zero for zero)."""
     return x & (ZERO - x)
 
 
 @njit
-def highest_bit(x: np.uint64) -> np.uint64:
+def highest_bit(x: U64) -> U64:
     """Return the highest set bit of x as a mask; x must not be zero."""
     return _TOP >> np.uint64(clz(x))
 
 
 @njit
-def _select_portable(x: np.uint64, n: np.int64) -> np.uint64:
+def _select_portable(x: U64, n: I64) -> U64:
     """Return the n-th set bit by halving the word, popcount by popcount (Vigna's broadword select, without tables)."""
     rest = n
     shift = np.int64(0)
@@ -108,9 +116,9 @@ def _select_portable(x: np.uint64, n: np.int64) -> np.uint64:
 if JIT and HAS_BMI2:
 
     @njit
-    def nth_set_bit(x: np.uint64, n: np.int64) -> np.uint64:
+    def nth_set_bit(x: U64, n: I64) -> U64:
         """Return the n-th lowest set bit of x (n from 0) as a mask; n must be below popcount(x)."""
-        return _pdep(ONE << np.uint64(n), x)  # type: ignore[no-any-return]
+        return _pdep(ONE << np.uint64(n), x)
 
 else:
     nth_set_bit = _select_portable

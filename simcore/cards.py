@@ -85,7 +85,7 @@ def parse_card(text: str) -> int:
     for selector in _EMOJI:
         word = word.replace(selector, "")
     if len(word) == 2:
-        for suit, rank in (word, word[::-1]):
+        for suit, rank in ((word[0], word[1]), (word[1], word[0])):
             if suit in _SUIT_OF and rank in _RANK_OF:
                 return 16 * _SUIT_OF[suit] + _RANK_OF[rank]
     raise NotationError(f"{text!r} is not a card; accepted: a suit of S H D C and a rank of 2 … 9 T J Q K A, as in 'SA'")

@@ -20,12 +20,14 @@ Two ways to draw from it:
 
 from __future__ import annotations
 
+import numbers
+import re
 import secrets
 from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, mulhi
 from simcore.errors import BadInput
 
@@ -79,6 +81,8 @@ STREAM = np.dtype(
     align=True,
 )
 
+_SEED = re.compile("-?[0-9]+|0[xX][0-9a-fA-F]+")
+
 _M0 = np.uint64(0xD2E7470EE14C6C93)
 _M1 = np.uint64(0xCA5A826395121157)
 _W0 = np.uint64(0x9E3779B97F4A7C15)
@@ -102,13 +106,21 @@ def parse_seed(text: str | int) -> int:
     Raises:
         BadInput: the text is no integer, or out of range.
     """
-    try:
-        seed = int(text, 0) if isinstance(text, str) else int(text)
-    except ValueError:
-        raise BadInput(f"seed {text!r} is not an integer; accepted: 0 to 2**128 - 1") from None
-    if not 0 <= seed < SEED_LIMIT:
-        raise BadInput(f"seed {seed} is out of range; accepted: 0 to 2**128 - 1")
-    return seed
+    number: Any = text
+    if isinstance(text, str) and _SEED.fullmatch(text):
+        digits = text.lower().removeprefix("0x").lstrip("0") or "0"
+        # so many digits are out of range anyway, and int() refuses to read thousands of them
+        number = int(digits, 10 if text.lstrip("-").isdigit() else 16) if len(digits) < 50 else SEED_LIMIT
+    elif isinstance(number, (str, bool)) or not isinstance(number, numbers.Integral):
+        raise BadInput(f"seed {_short(text)} is not an integer; accepted: 0 to 2**128 - 1")
+    if not 0 <= number < SEED_LIMIT:
+        raise BadInput(f"seed {_short(text)} is out of range; accepted: 0 to 2**128 - 1")
+    return int(number)
+
+
+def _short(seed: Any) -> str:
+    shown = hex(seed) if isinstance(seed, int) and abs(seed) >> 999 else repr(seed)
+    return shown if len(shown) < 60 else shown[:60] + "…"
 
 
 def seed_words(seed: int) -> tuple[np.uint64, np.uint64]:
@@ -117,9 +129,7 @@ def seed_words(seed: int) -> tuple[np.uint64, np.uint64]:
 
 
 @njit
-def philox(
-    key0: np.uint64, key1: np.uint64, c0: np.uint64, c1: np.uint64, c2: np.uint64, c3: np.uint64
-) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+def philox(key0: U64, key1: U64, c0: U64, c1: U64, c2: U64, c3: U64) -> tuple[U64, U64, U64, U64]:
     """Return the Philox4x64-10 block of a key and counter, four uint64."""
     for _ in range(10):
         high0 = mulhi(_M0, c0)
@@ -136,7 +146,7 @@ def philox(
 
 
 @njit
-def open_source(source: Any, key0: np.uint64, key1: np.uint64, index: np.uint64, number: np.uint64, purpose: np.uint64) -> None:
+def open_source(source: Any, key0: U64, key1: U64, index: U64, number: U64, purpose: U64) -> None:
     """Start a Source at block (index, number, purpose) of a seed."""
     a, b, c, counter = philox(key0, key1, index, number, purpose, ZERO)
     source.a = a
@@ -146,18 +156,18 @@ def open_source(source: Any, key0: np.uint64, key1: np.uint64, index: np.uint64,
 
 
 @njit
-def next_word(source: Any) -> np.uint64:
+def next_word(source: Any) -> U64:
     """Return the next 64 random bits of a Source (SFC64)."""
     result = source.a + source.b + source.counter
     source.counter = source.counter + ONE
     source.a = source.b ^ (source.b >> _U11)
     source.b = source.c + (source.c << _THREE)
     source.c = ((source.c << _U24) | (source.c >> _U40)) + result
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 @njit
-def below(source: Any, n: np.int64) -> np.int64:
+def below(source: Any, n: I64) -> I64:
     """Return an exactly uniform integer from 0 to n - 1."""
     size = np.uint64(n)
     word = next_word(source)
@@ -171,7 +181,7 @@ def below(source: Any, n: np.int64) -> np.int64:
 
 
 @njit
-def open_streams(streams: Any, key0: np.uint64, key1: np.uint64, index: np.uint64) -> None:
+def open_streams(streams: Any, key0: U64, key1: U64, index: U64) -> None:
     """Start the streams of all seats of a deal: ``streams`` is a STREAM array, one a seat (two or four)."""
     lanes = np.uint64(len(streams))
     w0, w1, w2, w3 = philox(key0, key1, index, ZERO, PLAYERS, ZERO)
@@ -205,8 +215,8 @@ def _refill(stream: Any) -> None:
 
 
 @njit
-def pick(stream: Any, n: np.int64) -> np.int64:
-    """Return a random integer from 0 to n - 1 (n up to 2**32), every value within 2**-31 of 1/n."""
+def pick(stream: Any, n: I64) -> I64:
+    """Return a random integer from 0 to n - 1, every value within 2**-31 of 1/n; n up to 2**30, so that the room cannot wrap."""
     size = np.uint64(n)
     room = stream.room * size
     if room > _ROOM:

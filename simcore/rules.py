@@ -41,6 +41,9 @@ SHIPPED = ("elections", "elections-joint", "variety", "tricks", "showcase", "sho
 #: What the namer of Showcase may name, in the order of the kernels' trump numbers.
 TRUMPS = ("clubs", "diamonds", "hearts", "spades", "no-trump", "all-trump")
 
+#: Words that mean something else where a contract's id may stand.
+RESERVED_IDS = ("all", "random", "auction", "pass")
+
 MAX_TYPES = 10  # keeps every auction within 128 calls, see elections/state.py
 MAX_CONTRACTS = 32
 MAX_PER_TYPE = 8
@@ -99,9 +102,7 @@ ELECTIONS_RULES = np.dtype(
     align=True,
 )
 #: A ruleset of Showcase as numbers.
-SHOWCASE_RULES = np.dtype(
-    [("magri", "i8")] + [(name, "i8") for name in CHOICES["showcase"]] + [("follow_from", "i8")], align=True
-)
+SHOWCASE_RULES = np.dtype([("magri", "i8")] + [(name, "i8") for name in CHOICES["showcase"]] + [("follow_from", "i8")], align=True)
 
 
 @dataclass(frozen=True)
@@ -203,6 +204,8 @@ class Ruleset:
         data = tomllib.loads(self.text)
         table = data.setdefault("choices", {})
         for key, value in choices.items():
+            if not isinstance(value, (str, int)):
+                raise RulesError(f"{self.name}: choice {key!r} has the value {value!r}; accepted: a text or a whole number")
             table[key.rstrip("_")] = value
         return parse_ruleset(_dump_toml(data), where=f"{self.name} with {choices}")
 
@@ -215,9 +218,7 @@ class Ruleset:
             "choices": dict(self.choices),
             "failure_bonus": self.failure_bonus,
             "types": self.types,
-            "contracts": [
-                [c.id, c.trump, c.low, c.trick, c.most_tricks, c.suits, sorted(c.cards.items())] for c in self.contracts
-            ],
+            "contracts": [[c.id, c.trump, c.low, c.trick, c.most_tricks, c.suits, sorted(c.cards.items())] for c in self.contracts],
         }
         return hashlib.sha256(json.dumps(meaning, sort_keys=True).encode()).hexdigest()
 
@@ -289,7 +290,7 @@ def parse_ruleset(text: str, where: str = "ruleset") -> Ruleset:
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers of thousands of digits, brackets nested as deep
         raise RulesError(f"{where}: not valid TOML: {error}") from None
     top = _Table(data, where)
     game = top.one_of("game", GAMES)
@@ -328,6 +329,8 @@ def _parse_types(top: _Table) -> tuple[list[tuple[str, tuple[str, ...]]], list[C
         for contract_id in ids:
             if contract_id in (contract.id for contract in contracts):
                 raise RulesError(f"{entry.where}: contract {contract_id!r} belongs to two types; accepted: one")
+            if contract_id in RESERVED_IDS:
+                raise RulesError(f"{entry.where}: id {contract_id!r} is taken; accepted: not {', '.join(RESERVED_IDS)}")
             contracts.append(_parse_contract(blocks.table(contract_id), contract_id, type_id))
     blocks.done("a contract that no type lists")
     if len(contracts) > MAX_CONTRACTS:
@@ -388,7 +391,11 @@ class _Table:
         return default
 
     def _bad(self, key: str, value: Any, wanted: str) -> RulesError:
-        return RulesError(f"{self.where}: key {key!r} has the value {value!r}; accepted: {wanted}")
+        try:
+            shown = repr(value)
+        except ValueError:  # a hexadecimal number of thousands of digits
+            shown = "a number out of all range"
+        return RulesError(f"{self.where}: key {key!r} has the value {shown}; accepted: {wanted}")
 
     def string(self, key: str, default: str | None = None) -> str:
         value = self._get(key, default, "a text")
@@ -458,7 +465,8 @@ def _dump_toml(data: Mapping[str, Any]) -> str:
     def value(item: Any) -> str:
         if isinstance(item, Mapping):
             return "{ " + ", ".join(f"{json.dumps(k)} = {value(v)}" for k, v in item.items()) + " }"
-        return json.dumps(item, ensure_ascii=False)
+        # JSON but for one character, which TOML does not allow bare
+        return json.dumps(item, ensure_ascii=False).replace("\x7f", "\\u007f")
 
     lines = [f"{key} = {value(item)}" for key, item in data.items() if key not in ("choices", "types", "contracts")]
     lines += ["", "[choices]"] + [f"{key} = {value(item)}" for key, item in data.get("choices", {}).items()]

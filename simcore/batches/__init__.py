@@ -1,0 +1,1 @@
+"""Many deals: configuration, chunks over threads, tables in Parquet, summaries."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, nth_set_bit, popcount
 from simcore.rng import DEAL, LOTS, below, next_word, open_source
 
@@ -22,7 +22,7 @@ _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 
 
 @njit
-def random_split(source: Any, pack: np.uint64, size: np.int64) -> np.uint64:
+def random_split(source: Any, pack: U64, size: I64) -> U64:
     """Return a uniform subset of ``size`` cards of ``pack``, size being about half of the pack for speed."""
     chosen = next_word(source) & pack
     count = popcount(chosen)
@@ -37,7 +37,7 @@ def random_split(source: Any, pack: np.uint64, size: np.int64) -> np.uint64:
 
 
 @njit
-def deal_four(hands: Any, source: Any, key0: np.uint64, key1: np.uint64, index: np.uint64) -> None:
+def deal_four(hands: Any, source: Any, key0: U64, key1: U64, index: U64) -> None:
     """Deal index ``index`` of a seed into ``hands`` (uint64[4], N E S W), 13 cards each (E2)."""
     open_source(source, key0, key1, index, ZERO, DEAL)
     half = random_split(source, _FULL, 26)
@@ -49,7 +49,7 @@ def deal_four(hands: Any, source: Any, key0: np.uint64, key1: np.uint64, index: 
 
 
 @njit
-def deal_two(hands: Any, reserve: Any, source: Any, key0: np.uint64, key1: np.uint64, index: np.uint64) -> np.int64:
+def deal_two(hands: Any, reserve: Any, source: Any, key0: U64, key1: U64, index: U64) -> I64:
     """Deal for two: ``hands`` (uint64[2], N S), 13 each, and the 26 cards of ``reserve`` (int8[26]) in order, top card first (S2).
 
     Returns the dealer, 0 for N or 1 for S (S1).
@@ -68,7 +68,7 @@ def deal_two(hands: Any, reserve: Any, source: Any, key0: np.uint64, key1: np.ui
 
 
 @njit
-def lots_of_round(source: Any, key0: np.uint64, key1: np.uint64, number: np.uint64) -> tuple[np.int64, np.int64]:
+def lots_of_round(source: Any, key0: U64, key1: U64, number: U64) -> tuple[I64, I64]:
     """Return the first dealer (0 … 3) and the lot pairing (1 … 3) of a round (E1).
 
     In pairing p the partner of a seat is ``seat ^ p``: 1 is N–E, 2 is N–S, 3 is N–W.

@@ -1,0 +1,89 @@
+"""The command group.  A command's file is imported when that command is asked for, so that --help and completion are instant."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from simcore import __version__
+from simcore.errors import RunError, SimcoreError
+
+__all__ = ["cli", "main"]
+
+#: Command → (module in cli, one line for --help).
+COMMANDS = {
+    "simulate": ("simulate", "Play many deals; print a summary, write tables to Parquet."),
+    "replay": ("replay", "Show single deals of a simulation, or check traces against the rules."),
+    "deal": ("deal", "Write random deals, without playing them."),
+    "rulesets": ("rulesets", "List, show or check rulesets."),
+    "players": ("players", "List the built-in players and their options."),
+    "warm": ("warm", "Compile all kernels now, so that the next run starts at once."),
+}
+
+
+class _Commands(click.Group):
+    """A group whose commands are imported on demand."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(f"{error.message.rstrip('.')}; accepted: {', '.join(COMMANDS)}") from None
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="simcore")
+def cli() -> None:
+    """Fast, honest Monte Carlo simulation of the card games Elections and Showcase.
+
+    Data goes to standard output, progress and notes to standard error.  Exit status: 0 done, 1 failed, 2 bad use, 3 finished but
+    inconclusive, 130 interrupted.
+    """
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Run the command line: errors become one line on stderr and an exit status."""
+    try:
+        status = cli.main(args=args, prog_name="simcore", standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(status if isinstance(status, int) else 0)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except SimcoreError as error:
+        click.echo(f"simcore: {error}", err=True)
+        sys.exit(1 if isinstance(error, RunError) else 2)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("simcore: interrupted", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # the reader has gone (as in "| head"): nothing is wrong, but nothing more can be said
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except MemoryError:
+        click.echo("simcore: out of memory; fewer --threads need less", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Options that several commands share, defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = ["deal_options", "format_option", "game_argument", "player_options", "quiet_option", "range_options", "use_options"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+game_argument = click.argument("game", metavar="GAME", type=click.Choice(["elections", "showcase"]))
+quiet_option = click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
+
+
+def format_option(*formats: str, default: str = "text") -> Callable[[F], F]:
+    """Return the --format option."""
+    return click.option(
+        "--format", "format_", type=click.Choice(formats), default=default, show_default=True, help="Form of the data."
+    )
+
+
+def use_options(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Apply several options in the order they are listed in --help."""
+
+    def apply(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply
+
+
+range_options = (
+    click.option("--seed", metavar="INT", help="0 to 2**128 - 1.  Default: drawn from the operating system, and printed."),
+    click.option("--first", type=int, default=None, metavar="I", help="Index of the first deal.  [default: 0]"),
+)
+
+player_options = (
+    click.option("--ruleset", metavar="NAME|FILE.toml", help="A shipped ruleset or your own file.  [default: the game's]"),
+    click.option(
+        "--players", default="random", show_default=True, metavar="SPEC", help="Player of every seat (see 'simcore players')."
+    ),
+    click.option("--player", multiple=True, metavar="SEAT=SPEC", help="Player of one seat; may be repeated."),
+)
+
+deal_options = (
+    click.option("--contract", metavar="ID|all|random", help="Elections: force a contract instead of the auction."),
+    click.option("--pairs", metavar="lot|NS|NE|NW", help="Partners of a forced contract (N's side).  [default: by chance]"),
+    click.option("--declarer", metavar="SEAT", help="Declarer of a forced contract.  [default: by chance]"),
+    click.option("--trump", metavar="T|all", help="Showcase: name this trump at S9 instead of the namer."),
+    click.option("--dealer", metavar="SEAT", help="The same dealer in every deal.  [default: by lot]"),
+    click.option(
+        "--file", type=click.Path(dir_okay=False, path_type=Path), metavar="deals.pbn", help="Play the deals of a PBN file."
+    ),
+)

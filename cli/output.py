@@ -1,0 +1,113 @@
+"""Printing: tables of text, JSON, CSV, and progress on a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+__all__ = ["colour_wanted", "note", "note_if_cold", "number", "progress_bar", "text_table", "to_csv", "to_json", "utf8"]
+
+
+def utf8(stream: Any = None) -> bool:
+    """Tell whether standard output can show suit symbols."""
+    encoding = getattr(stream or sys.stdout, "encoding", None) or "ascii"
+    try:
+        "♠♥♦♣".encode(encoding)
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def colour_wanted() -> bool:
+    """Tell whether standard output is a terminal that may be coloured."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def note(text: str, quiet: bool = False) -> None:
+    """Write a note to standard error."""
+    if not quiet:
+        click.echo(text, err=True)
+
+
+def note_if_cold(quiet: bool) -> None:
+    """Say that kernels are about to be compiled, if they are."""
+    from simcore._jit import cache_is_cold
+
+    if cache_is_cold():
+        note("simcore: compiling kernels, once for this version (about 20 s; 'simcore warm' does it ahead) …", quiet)
+
+
+def to_json(data: Any, *, lines: bool = False) -> str:
+    """Return data as strict JSON: no NaN, no infinity."""
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, indent=None if lines else 1)
+
+
+def to_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Return rows as CSV with a header."""
+    buffer = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(buffer, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return buffer.getvalue().rstrip("\n")
+
+
+def number(value: float | None, digits: int = 2, *, sign: bool = False, percent: bool = False) -> str:
+    """Return a figure for a table, ``–`` for None."""
+    if value is None:
+        return "-"
+    if percent:
+        return f"{100 * value:.{digits}f}"
+    return f"{value:{'+' if sign else ''}.{digits}f}"
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Return an aligned table: the first ``left`` columns flush left, the others right."""
+    cells = [list(header), *map(list, rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    lines = []
+    for row in cells:
+        words = [cell.ljust(w) if i < left else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        lines.append("  ".join(words).rstrip())
+    return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]])
+
+
+@contextmanager
+def progress_bar(total: int, unit: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """Show progress on a terminal: share, rate, time left.  Yields the callback, None where no bar is wanted."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    start = time.monotonic()
+    last = [0.0]
+    first = [-1]
+
+    def show(done: int, total: int) -> None:
+        now = time.monotonic()
+        if first[0] < 0:
+            first[0] = done
+        if now - last[0] < 0.1 and done < total:
+            return
+        last[0] = now
+        rate = (done - first[0]) / max(now - start, 1e-9)
+        left = (total - done) / rate if rate > 0 else 0.0
+        filled = 30 * done // total
+        bar = "#" * filled + "." * (30 - filled)
+        seconds = f"{int(left) // 60}:{int(left) % 60:02d}"
+        sys.stderr.write(f"\r[{bar}] {100 * done / total:5.1f} %  {rate:,.0f} {unit}/s  {seconds} left ")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r" + " " * 78 + "\r")
+        sys.stderr.flush()

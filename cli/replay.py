@@ -1,0 +1,101 @@
+"""simcore replay: show deals, check traces."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.options import deal_options, format_option, player_options, quiet_option, range_options, use_options
+from cli.output import colour_wanted, note, note_if_cold, to_json, utf8
+from simcore.errors import BadInput
+
+__all__ = ["command"]
+
+
+@click.command("replay")
+@click.argument("game", metavar="[GAME]", required=False, type=click.Choice(["elections", "showcase"]))
+@click.option("--deals", type=int, default=None, metavar="K", help="How many deals.  [default: 1]")
+@use_options(*range_options, *player_options, *deal_options)
+@click.option(
+    "--run", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Seed and options from a run's folder."
+)
+@click.option("--trace", metavar="FILE|-", help="Read traces (JSON lines) and check them against the rules.")
+@format_option("text", "json", "jsonl")
+@quiet_option
+def command(
+    game: str | None,
+    deals: int | None,
+    first: int | None,
+    run: Path | None,
+    trace: str | None,
+    format_: str,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    """Show exactly the deals that `simcore simulate GAME` plays with the same options, from index --first on.
+
+    With --run DIR the seed and all options come from a run's manifest.  With --trace FILE traces are read, whoever wrote them, and
+    checked move by move: an illegal one is refused with deal, trick, card and clause.
+    """
+    from simcore.batches import replaying
+    from simcore.batches.config import make_config
+
+    if trace is not None:
+        _check(trace, game, options["ruleset"], format_, quiet)
+        return 0
+    if run is not None:
+        config = replaying.config_of_run(run, first=first, deals=deals, file=options["file"])
+        if game is not None and game != config.game:
+            raise BadInput(f"game {game!r} is not the game of run {str(run)!r}; accepted: {config.game!r}, or none")
+    elif game is None:
+        raise click.UsageError("which game? accepted: GAME (elections or showcase), --run DIR or --trace FILE")
+    else:
+        deals = 1 if deals is None else deals
+        config = make_config(game, first=first or 0, deals=deals, **options)
+    note(f"seed {config.seed}", quiet)
+    note_if_cold(quiet)
+    _print(replaying.replay_config(config), format_)
+    return 0
+
+
+def _print(traces: Any, format_: str) -> None:
+    """Print traces as they come."""
+    from simcore.batches.replaying import render
+
+    if format_ == "json":
+        click.echo(to_json(list(traces)))
+        return
+    for number, trace in enumerate(traces):
+        if format_ == "jsonl":
+            click.echo(to_json(trace, lines=True))
+        else:
+            click.echo(("\n" if number else "") + render(trace, symbols=utf8(), colour=colour_wanted()))
+
+
+def _check(source: str, game: str | None, ruleset: str | None, format_: str, quiet: bool) -> None:
+    from simcore.batches.replaying import check_traces
+    from simcore.rules import load_ruleset
+
+    rules = load_ruleset(ruleset, game) if ruleset is not None else None
+    if source == "-":
+        data, where = sys.stdin.buffer.read(), "standard input"
+    else:
+        try:
+            data, where = Path(source).read_bytes(), source
+        except OSError as error:
+            raise BadInput(f"trace file {source!r} cannot be read: {error.strerror}") from None
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{where} is not UTF-8 text: {error.reason} at byte {error.start}") from None
+    traces = list(check_traces(iter(lines), where, rules))
+    if not traces:
+        raise BadInput(f"{where} holds no trace; accepted: one JSON object a line")
+    for trace in traces:
+        if game is not None and trace["game"] != game:
+            raise BadInput(f"{where}: deal {trace['deal']} is of {trace['game']!r}, not of {game!r}")
+    _print(traces, format_)
+    note(f"{len(traces)} trace(s) checked: all legal", quiet)

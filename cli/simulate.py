@@ -1,0 +1,146 @@
+"""simcore simulate: play many deals."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli.options import deal_options, format_option, game_argument, player_options, quiet_option, range_options, use_options
+from cli.output import note, note_if_cold, number, progress_bar, text_table, to_csv, to_json
+
+__all__ = ["command"]
+
+
+@click.command("simulate")
+@game_argument
+@click.option("--deals", type=int, default=None, metavar="N", help="How many deals.  [default: 10000, or all of --file]")
+@use_options(*range_options, *player_options, *deal_options)
+@click.option("--rounds", is_flag=True, help="Elections: also the table of full rounds of eight deals (E18).")
+@click.option("--hands", is_flag=True, help="Add the hands to the table, as uint64 masks.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for Parquet tables and manifest."
+)
+@click.option("--overwrite", is_flag=True, help="Replace the run that is in --out.")
+@click.option("--threads", type=int, default=None, metavar="N", help="Default: all cores.  Changes no result.")
+@format_option("text", "json", "jsonl", "csv")
+@quiet_option
+def command(
+    game: str,
+    out: Path | None,
+    overwrite: bool,
+    threads: int | None,
+    format_: str,
+    quiet: bool,
+    **options: Any,
+) -> int:
+    """Play deals of GAME and print a summary; with --out, write one row a deal to Parquet.
+
+    Without --contract (or --trump) the players hold the auction (name the trump); with it the contract is forced, the declarer and
+    the pairing by chance unless fixed.  `all` plays every contract on the same deals, so that they can be compared pair by pair.
+    The same seed gives the same tables, byte for byte.  Ctrl-C leaves complete parts; the same command goes on from there.
+    """
+    from simcore.batches.config import make_config
+    from simcore.batches.run import Interrupted, run_simulation
+
+    options["first"] = options["first"] or 0
+    config = make_config(game, **options)
+    note(f"seed {config.seed}", quiet)
+    note_if_cold(quiet)
+    try:
+        with progress_bar(config.deals, "deals", quiet) as progress:
+            result = run_simulation(config, out=out, threads=threads, overwrite=overwrite, progress=progress)
+    except Interrupted:
+        again = [] if options["seed"] is not None else ["--seed", str(config.seed)]
+        given = [arg for arg in sys.argv[1:] if arg != "--overwrite"]
+        line = shlex.join(["simcore", *given, *again])
+        what = f"complete parts are in {str(out)!r}; to go on" if out else "nothing is kept without --out; to run again"
+        click.echo(f"simcore: interrupted; {what}: {line}", err=True)
+        return 130
+    data = result.summary_data()
+    if format_ == "json":
+        click.echo(to_json(data))
+    elif format_ == "jsonl":
+        for row in data["rows"]:
+            click.echo(to_json(row, lines=True))
+    elif format_ == "csv":
+        click.echo(to_csv(data["rows"]))
+    else:
+        click.echo(_text(data))
+    if result.deals_played:
+        rate = result.deals_played / max(result.seconds, 1e-9)
+        note(f"{result.deals_played:,} deals in {result.seconds:.2f} s on {result.threads} thread(s): {rate:,.0f} deals/s", quiet)
+    if out is not None:
+        note(f"tables in {out}", quiet)
+    return 0
+
+
+def _text(data: dict[str, Any]) -> str:
+    """Return the summary for people."""
+    percent = f"{100 * data['confidence']:g} %"
+    players = sorted(set(data["players"].values()))
+    who = players[0] if len(players) == 1 else ", ".join(f"{seat} {spec}" for seat, spec in data["players"].items())
+    lines = [
+        f"{data['game']}, ruleset {data['ruleset']}: {data['deals']:,} deals from index {data['first']:,}, players {who}",
+        f"seed {data['seed']}",
+        "",
+    ]
+    if data["game"] == "showcase":
+        return "\n".join(lines + _showcase_lines(data, percent))
+    rows = [
+        [
+            row["contract"],
+            f"{row['deals']:,}",
+            number(row["share"], 1, percent=True),
+            number(row["attackers_win"], 2, percent=True),
+            _interval(row, "win_low", "win_high"),
+            number(row["mean_attackers"], 3, sign=True),
+            number(row["mean_defenders"], 3, sign=True),
+            number(row["stderr"], 3),
+        ]
+        for row in data["rows"]
+    ]
+    header = ["contract", "deals", "share %", "attackers win %", f"{percent} interval", "attackers", "defenders", "± s.e."]
+    lines.append(text_table(header, rows))
+    lines.append("")
+    lines.append("attackers, defenders: mean points a deal, each ± its standard error (their sum is fixed, so both have the same).")
+    if data["unit"] == "round":
+        lines.append("Intervals and standard errors are from rounds of eight deals, which share lots and the order of dealers.")
+        lines.append(f"passed out {data['passed_out']:,}, redealt {data['redealt']:,} of {data['deals']:,} deals.")
+        lines.append("")
+        seats = [
+            [row["seat"], row["player"], number(row["mean_credit"], 3, sign=True), number(row["stderr"], 3)]
+            for row in data["seats"]
+        ]
+        lines.append(text_table(["seat", "player", "credit a deal", "± s.e."], seats, left=2))
+    return "\n".join(lines)
+
+
+def _interval(row: dict[str, Any], low: str, high: str) -> str:
+    return f"{number(row[low], 2, percent=True)} … {number(row[high], 2, percent=True)}"
+
+
+def _showcase_lines(data: dict[str, Any], percent: str) -> list[str]:
+    """Return Showcase's summary for people."""
+    rows = [
+        [
+            row["trump"],
+            f"{row['deals']:,}",
+            number(row["share"], 1, percent=True),
+            number(row["namer_wins"], 2, percent=True),
+            _interval(row, "win_low", "win_high"),
+            number(row["mean_namer"], 3),
+            number(row["stderr"], 3),
+        ]
+        for row in data["rows"]
+    ]
+    lines = [text_table(["trump", "deals", "share %", "namer wins %", f"{percent} interval", "namer's tricks", "± s.e."], rows)]
+    if "wins" in data:
+        who = {"N": "North", "elder": "the elder", "leader": "the second playout's leader", "namer": "the namer"}
+        wins = [[who[row["who"]], number(row["share"], 2, percent=True), _interval(row, "low", "high")] for row in data["wins"]]
+        lines += ["", text_table(["who", "wins %", f"{percent} interval"], wins)]
+        lines += ["", f"equal counts (S9) in {data['count_ties']:,} of {data['deals']:,} deals."]
+    return lines

@@ -1,0 +1,249 @@
+"""One interface to both games' row kernels: options into a record, buffers, a chunk of deals, Arrow columns out of buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
+from simcore.cards import ALL_CARDS, SEATS, format_card
+from simcore.rng import SOURCE, STREAM, seed_words
+from simcore.rules import TRUMPS
+
+__all__ = ["Backend", "Buffers", "Column", "Tally", "backend_for"]
+
+#: Integer sums, by name; merged by adding.
+Tally = dict[str, np.ndarray]
+
+
+#: Words of a column of cards, clubs first, low cards first.
+_CARD_WORDS = tuple(format_card(card) for card in ALL_CARDS)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: where it lies in the buffers, and its names if its numbers stand for words."""
+
+    name: str
+    buffer: str  # "names", "points" or "hands"
+    place: int
+    words: tuple[str, ...] | None = None
+    boolean: bool = False
+    nullable: bool = True
+
+
+@dataclass
+class Buffers:
+    """Rows as the kernels write them."""
+
+    names: np.ndarray  # int8[columns, rows]
+    points: np.ndarray  # int16[columns, rows]
+    hands: np.ndarray  # uint64[deals, seats], without rows where nobody wants them
+
+
+class Backend(Protocol):
+    """A game's row kernel with its options."""
+
+    columns: tuple[Column, ...]
+    rows_per_deal: int
+
+    def buffers(self, deals: int) -> Buffers:
+        """Return empty buffers for a number of deals."""
+        ...
+
+    def new_tally(self) -> Tally:
+        """Return zeros."""
+        ...
+
+    def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
+        """Play deals from index ``first`` on into the buffers, beginning with the buffers' deal number ``place``."""
+        ...
+
+    def trace(self, index: int) -> dict[str, Any]:
+        """Play one deal and return its trace."""
+        ...
+
+
+def _record(dtype: np.dtype[Any]) -> Any:
+    return np.zeros(1, dtype).view(np.recarray)[0]
+
+
+def _policies(config: Config) -> np.ndarray:
+    return np.array([player.policies for player in config.players], dtype=np.int64)
+
+
+class ElectionsBackend:
+    """Elections: with the auction, one contract, a random one, or all."""
+
+    def __init__(self, config: Config) -> None:
+        from simcore.elections import rows
+
+        self._config = config
+        self._rows = rows
+        self._rules = config.ruleset.record[0]
+        self.rows_per_deal = config.rows_per_deal
+        options = _record(rows.OPTIONS)
+        options.key0, options.key1 = seed_words(config.seed)
+        special = {None: rows.WITH_AUCTION, "all": rows.ALL_CONTRACTS, "random": rows.RANDOM_CONTRACT}
+        options.contract = (
+            special[config.contract] if config.contract in special else config.ruleset.contract_ids.index(str(config.contract))
+        )
+        options.pairs = 0 if config.pairs is None else (rows.LOT_PAIRS if config.pairs == "lot" else PAIRINGS[config.pairs])
+        options.declarer = -1 if config.declarer is None else SEATS.index(config.declarer)
+        options.dealer = -1 if config.dealer is None else SEATS.index(config.dealer)
+        options.policies[:] = _policies(config)
+        options.hands_given = config.given is not None
+        self._options = options
+        words: dict[str, tuple[str, ...]] = {
+            "dealer": tuple(SEATS),
+            "status": ("played", "passed-out", "redealt"),
+            "type": config.ruleset.type_ids,
+            "contract": config.ruleset.contract_ids,
+            "declarer": tuple(SEATS),
+            "partner": tuple(SEATS),
+            "result": ("win", "loss", "draw"),
+        }
+        never_null = ("dealer", "status", "credit_n", "credit_e", "credit_s", "credit_w")
+        columns = [
+            Column(name, "names", i, words.get(name), name == "matched", name not in never_null)
+            for i, name in enumerate(rows.BYTE_COLUMNS)
+        ]
+        points = [Column(name, "points", i, nullable=name not in never_null) for i, name in enumerate(rows.POINT_COLUMNS)]
+        columns = columns[:-1] + points[:2] + columns[-1:] + points[2:]
+        if config.hands:
+            columns += [Column(f"hand_{seat.lower()}", "hands", i, nullable=False) for i, seat in enumerate(SEATS)]
+        self.columns = tuple(columns)
+
+    def buffers(self, deals: int) -> Buffers:
+        count = deals * self.rows_per_deal
+        return Buffers(
+            np.empty((len(self._rows.BYTE_COLUMNS), count), np.int8),
+            np.empty((len(self._rows.POINT_COLUMNS), count), np.int16),
+            np.empty((deals if self._config.hands else 0, 4), np.uint64),
+        )
+
+    def new_tally(self) -> Tally:
+        contracts = len(self._config.ruleset.contracts)
+        return {"sums": np.zeros((contracts + 4, len(self._rows.TALLY)), np.int64), "statuses": np.zeros(3, np.int64)}
+
+    def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
+        self._play(first, deals, buffers, place, tally)
+
+    def trace(self, index: int) -> dict[str, Any]:
+        from simcore.elections.trace import trace
+
+        table, view = self._play(index, 1, None, 0, self.new_tally())
+        result: dict[str, Any] = trace(self._config.ruleset, self._config.seed, index, table, view)
+        return result
+
+    def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
+        """Run the kernel; returns the last deal's final state."""
+        from simcore.elections.state import new_table, new_view
+
+        config = self._config
+        options = self._options.copy()
+        options.want_rows = buffers is not None
+        hands = np.empty((0, 4), np.uint64) if buffers is None else buffers.hands[place : place + deals]
+        if config.given is not None:
+            given = np.ascontiguousarray(config.given[first - config.first : first - config.first + deals])
+            if len(hands):
+                hands[:] = given
+            hands = given
+        names = np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names
+        points = np.empty((len(self._rows.POINT_COLUMNS), 0), np.int16) if buffers is None else buffers.points
+        table, view = new_table()[0], new_view()[0]
+        self._rows.run_deals(
+            self._rules,
+            options,
+            np.uint64(first),
+            deals,
+            table,
+            view,
+            _record(SOURCE),
+            np.zeros(4, STREAM).view(np.recarray),
+            hands,
+            names,
+            points,
+            place * self.rows_per_deal,
+            tally["sums"],
+            tally["statuses"],
+            np.zeros((len(tally["sums"]), 3), np.int64),
+        )
+        return table, view
+
+
+class ShowcaseBackend:
+    """Showcase: the namer's trump, a given one, or all six."""
+
+    def __init__(self, config: Config) -> None:
+        from simcore.showcase import rows
+
+        self._config = config
+        self._rows = rows
+        self._rules = config.ruleset.record[0]
+        self.rows_per_deal = config.rows_per_deal
+        options = _record(rows.OPTIONS)
+        options.key0, options.key1 = seed_words(config.seed)
+        special = {None: rows.NAMER_NAMES, "all": rows.ALL_TRUMPS}
+        options.trump = special[config.trump] if config.trump in special else TRUMPS.index(str(config.trump))
+        seats = GAME_SEATS["showcase"]
+        options.dealer = -1 if config.dealer is None else seats.index(config.dealer)
+        options.policies[:] = _policies(config)
+        self._options = options
+        words = dict.fromkeys(("dealer", "namer", "leader", "winner"), tuple(seats)) | {"trump": TRUMPS, "turned": _CARD_WORDS}
+        columns = [Column(name, "names", i, words.get(name), nullable=False) for i, name in enumerate(rows.BYTE_COLUMNS)]
+        if config.hands:
+            columns += [Column(f"hand_{seat.lower()}", "hands", i, nullable=False) for i, seat in enumerate(seats)]
+        self.columns = tuple(columns)
+
+    def buffers(self, deals: int) -> Buffers:
+        count = deals * self.rows_per_deal
+        hands = np.empty((deals if self._config.hands else 0, 2), np.uint64)
+        return Buffers(np.empty((len(self._rows.BYTE_COLUMNS), count), np.int8), np.empty((0, count), np.int16), hands)
+
+    def new_tally(self) -> Tally:
+        return {"sums": np.zeros((len(TRUMPS), len(self._rows.TALLY)), np.int64)}
+
+    def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
+        self._play(first, deals, buffers, place, tally)
+
+    def trace(self, index: int) -> dict[str, Any]:
+        from simcore.showcase.trace import trace
+
+        table, view = self._play(index, 1, None, 0, self.new_tally())
+        result: dict[str, Any] = trace(self._config.ruleset, self._config.seed, index, table, view)
+        return result
+
+    def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
+        """Run the kernel; returns the last deal's final state."""
+        from simcore.showcase.state import TABLE, VIEW
+
+        options = self._options.copy()
+        options.want_rows = buffers is not None
+        tables, views = np.zeros(2, TABLE).view(np.recarray), np.zeros(2, VIEW).view(np.recarray)
+        streams = np.zeros((2, 2), STREAM).view(np.recarray)
+        self._rows.run_deals(
+            self._rules,
+            options,
+            np.uint64(first),
+            deals,
+            tables,
+            views,
+            _record(SOURCE),
+            streams[0],
+            streams[1],
+            np.empty((0, 2), np.uint64) if buffers is None else buffers.hands[place : place + deals],
+            np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names,
+            place * self.rows_per_deal,
+            tally["sums"],
+        )
+        return tables[0], views[0]
+
+
+def backend_for(config: Config) -> Backend:
+    """Return the game's backend for a config."""
+    if config.game == "elections":
+        return ElectionsBackend(config)
+    return ShowcaseBackend(config)

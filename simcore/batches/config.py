@@ -1,0 +1,216 @@
+"""What a simulation is asked to do, checked once before any work."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from simcore import __version__
+from simcore.cards import SEATS
+from simcore.deals.pbn import read_deals
+from simcore.errors import BadInput
+from simcore.players import Player, parse_player
+from simcore.rng import STREAM_VERSION, draw_seed, parse_seed
+from simcore.rules import TRUMPS, Ruleset, load_ruleset
+
+__all__ = ["GAME_SEATS", "PAIRINGS", "SCHEMA_VERSION", "Config", "make_config", "parse_pairs", "seat_index"]
+
+SCHEMA_VERSION = 1
+GAME_SEATS = {"elections": SEATS, "showcase": "NS"}
+#: Names of the pairings by N's partner, as the kernels number them (partner = seat ^ pairing).
+PAIRINGS = {"NE": 1, "NS": 2, "NW": 3}
+_INDEX_LIMIT = 1 << 63
+
+
+@dataclass(frozen=True)
+class Config:
+    """A complete, validated simulation: the same config gives the same rows, byte for byte."""
+
+    game: str
+    ruleset: Ruleset
+    seed: int
+    first: int
+    deals: int
+    players: tuple[Player, ...]
+    contract: str | None = None  # Elections: an id, "all", "random"; None plays the auction
+    pairs: str | None = None  # "lot", NS, NE, NW; None by chance
+    declarer: str | None = None
+    trump: str | None = None  # Showcase: a trump, "all"; None asks the namer
+    dealer: str | None = None
+    given: np.ndarray | None = None  # hands from a file, uint64[deals, 4]
+    hands: bool = False
+    rounds: bool = False
+
+    @property
+    def rows_per_deal(self) -> int:
+        """How many rows a deal makes."""
+        if self.contract == "all":
+            return len(self.ruleset.contracts)
+        return len(TRUMPS) if self.trump == "all" else 1
+
+    def describe(self) -> dict[str, Any]:
+        """Everything the rows depend on, as plain data (threads and paths do not belong to it)."""
+        given = None
+        if self.given is not None:
+            given = hashlib.sha256(np.ascontiguousarray(self.given, dtype="<u8").tobytes()).hexdigest()
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "simcore": __version__,
+            "stream_version": STREAM_VERSION,
+            "game": self.game,
+            "ruleset": self.ruleset.name,
+            "ruleset_hash": self.ruleset.hash,
+            "seed": str(self.seed),
+            "first": self.first,
+            "deals": self.deals,
+            "players": {seat: p.spec for seat, p in zip(GAME_SEATS[self.game], self.players, strict=True)},
+            "contract": self.contract,
+            "pairs": self.pairs,
+            "declarer": self.declarer,
+            "trump": self.trump,
+            "dealer": self.dealer,
+            "given_deals": given,
+            "hands": self.hands,
+            "rounds": self.rounds,
+        }
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 over :meth:`describe`."""
+        return hashlib.sha256(json.dumps(self.describe(), sort_keys=True).encode()).hexdigest()
+
+
+def seat_index(seat: str, game: str, what: str) -> int:
+    """Return a seat's number.
+
+    Raises:
+        BadInput: no such seat in the game.
+    """
+    seats = GAME_SEATS[game]
+    if len(seat) != 1 or seat.upper() not in seats:
+        raise BadInput(f"{what} {seat!r} is not a seat of {game}; accepted: {' '.join(seats)}")
+    return seats.index(seat.upper())
+
+
+def parse_pairs(text: str) -> str:
+    """Return a pairing as ``lot``, ``NS``, ``NE`` or ``NW``.
+
+    Raises:
+        BadInput: something else.
+    """
+    word = text.lower() if text.lower() == "lot" else text.upper()
+    if word not in ("lot", *PAIRINGS):
+        raise BadInput(f"pairs {text!r} is unknown; accepted: lot, {', '.join(PAIRINGS)} (N's side)")
+    return word
+
+
+def _players(game: str, players: str, by_seat: Mapping[str, str] | Sequence[str]) -> tuple[Player, ...]:
+    seats = GAME_SEATS[game]
+    specs = [players] * len(seats)
+    if not isinstance(by_seat, Mapping):
+        pairs = {}
+        for item in by_seat:
+            seat, equals, spec = item.partition("=")
+            if not equals:
+                raise BadInput(f"player {item!r} names no seat; accepted: SEAT=SPEC, as in 'N=greedy'")
+            if seat in pairs:
+                raise BadInput(f"player {item!r}: seat {seat!r} is given twice")
+            pairs[seat] = spec
+        by_seat = pairs
+    for seat, spec in by_seat.items():
+        specs[seat_index(seat, game, "player seat")] = spec
+    return tuple(parse_player(spec, game) for spec in specs)
+
+
+def make_config(
+    game: str,
+    *,
+    ruleset: str | Path | Ruleset | None = None,
+    seed: int | str | None = None,
+    first: int = 0,
+    deals: int | None = None,
+    players: str = "random",
+    player: Mapping[str, str] | Sequence[str] = (),
+    contract: str | None = None,
+    pairs: str | None = None,
+    declarer: str | None = None,
+    trump: str | None = None,
+    dealer: str | None = None,
+    file: str | Path | None = None,
+    hands: bool = False,
+    rounds: bool = False,
+) -> Config:
+    """Check and complete the options of a simulation.
+
+    Args:
+        game: ``elections`` or ``showcase``.
+        ruleset: shipped name, ``.toml`` file or Ruleset; default: the game's own.
+        seed: 0 to 2**128 - 1; None draws one from the operating system.
+        first, deals: index range; ``deals`` defaults to 10,000, or to all deals of ``file``.
+        players, player: SPEC for all seats, and for single seats (mapping or ``SEAT=SPEC`` items).
+        contract, pairs, declarer: Elections without the auction; see the README.
+        trump: Showcase with a trump given, or ``all``.
+        dealer: the same dealer in every deal, instead of by lot.
+        file: a PBN file of deals to play instead of random ones; index i is the file's deal i.
+        hands: add the hands to the rows.
+        rounds: make the table of full rounds (E18).
+
+    Raises:
+        SimcoreError: naming the option, its value and what is accepted.
+    """
+    if game not in GAME_SEATS:
+        raise BadInput(f"game {game!r} is unknown; accepted: {', '.join(GAME_SEATS)}")
+    rules = load_ruleset(ruleset if ruleset is not None else game, game)
+    if game == "showcase":
+        for name, value in (("contract", contract), ("pairs", pairs), ("declarer", declarer), ("file", file)):
+            if value is not None:
+                raise BadInput(f"{name} {str(value)!r} does not go with showcase; accepted: with elections only")
+        if rounds:
+            raise BadInput("rounds do not go with showcase; accepted: with elections only")
+    elif trump is not None:
+        raise BadInput(f"trump {trump!r} does not go with elections; accepted: with showcase only (elections takes contract)")
+    if contract is not None and contract not in ("all", "random"):
+        rules.contract(contract)
+    if contract is None and (pairs is not None or declarer is not None):
+        name, value = ("pairs", pairs) if pairs is not None else ("declarer", declarer)
+        raise BadInput(f"{name} {value!r} needs a contract; accepted: together with contract ID, all or random")
+    if trump is not None and trump not in (*TRUMPS, "all"):
+        raise BadInput(f"trump {trump!r} is unknown; accepted: {', '.join(TRUMPS)}, all")
+    if rounds and contract == "all":
+        raise BadInput("rounds do not go with contract 'all': a round is eight deals, each played once")
+    given = None
+    if file is not None:
+        given = read_deals(file)
+        if first:
+            given = given[first:] if first < len(given) else given[:0]
+        deals = len(given) if deals is None else deals
+        if deals > len(given):
+            raise BadInput(
+                f"deals {deals} from index {first} is more than the file {str(file)!r} holds; accepted: up to {len(given)}"
+            )
+        given = given[:deals]
+    deals = 10_000 if deals is None else deals
+    if deals < 1 or first < 0 or first + deals > _INDEX_LIMIT:
+        raise BadInput(f"deals {deals} from index {first} are out of range; accepted: at least 1 deal, indices 0 to 2**63 - 1")
+    return Config(
+        game=game,
+        ruleset=rules,
+        seed=draw_seed() if seed is None else parse_seed(seed),
+        first=first,
+        deals=deals,
+        players=_players(game, players, player),
+        contract=contract,
+        pairs=None if pairs is None else parse_pairs(pairs),
+        declarer=None if declarer is None else GAME_SEATS[game][seat_index(declarer, game, "declarer")],
+        trump=trump,
+        dealer=None if dealer is None else GAME_SEATS[game][seat_index(dealer, game, "dealer")],
+        given=given,
+        hands=hands,
+        rounds=rounds,
+    )

@@ -1,0 +1,144 @@
+"""Single deals of a simulation, shown: the same kernels at one index, their final state written out as a trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from simcore.batches.backends import backend_for
+from simcore.batches.config import Config, make_config
+from simcore.batches.store import read_manifest
+from simcore.deals.pbn import read_deals
+from simcore.errors import BadInput, TraceError
+from simcore.rules import SHIPPED, Ruleset, load_ruleset, parse_ruleset
+
+__all__ = ["check_traces", "config_of_run", "render", "replay", "replay_config", "verify"]
+
+
+def replay_config(config: Config) -> Iterator[dict[str, Any]]:
+    """Yield the trace of every deal of a config (one a contract or trump where all are played)."""
+    for index in range(config.first, config.first + config.deals):
+        given = None if config.given is None else config.given[index - config.first : index - config.first + 1]
+        one = replace(config, first=index, deals=1, given=given, hands=False)
+        choices: list[Config] = [one]
+        if config.contract == "all":
+            choices = [replace(one, contract=contract) for contract in config.ruleset.contract_ids]
+        elif config.trump == "all":
+            from simcore.rules import TRUMPS
+
+            choices = [replace(one, trump=trump) for trump in TRUMPS]
+        for choice in choices:
+            yield backend_for(choice).trace(index)
+
+
+def replay(game: str, *, first: int = 0, deals: int = 1, **options: Any) -> list[dict[str, Any]]:
+    """Replay deals: traces of exactly the deals that ``simulate`` plays with the same options.
+
+    Args:
+        game: ``elections`` or ``showcase``.
+        first, deals: which indices.
+        options: as :func:`simcore.simulate` (a seed is needed for anything that can be compared).
+
+    Returns:
+        One trace a deal, plain data as described in docs/formats.md.
+
+    >>> replay("elections", seed=7, first=5)[0]["deal"]
+    5
+    """
+    return list(replay_config(make_config(game, first=first, deals=deals, **options)))
+
+
+def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | None = None, file: Any = None) -> Config:
+    """Return the config that a run's folder was made with, for other indices if asked.
+
+    Raises:
+        BadInput: no manifest, another stream version, or deals from a file that is not given.
+    """
+    manifest = read_manifest(Path(folder))
+    data = manifest["config"]
+    try:
+        if file is None and data["given_deals"] is not None:
+            raise BadInput(f"run {str(folder)!r} played deals from a file; accepted: the same file with --file")
+        config = make_config(
+            data["game"],
+            ruleset=parse_ruleset(manifest["ruleset_text"], where=f"manifest of {str(folder)!r}"),
+            seed=data["seed"],
+            first=data["first"] if first is None else first,
+            deals=deals if deals is not None else (data["deals"] if first is None else 1),
+            player=data["players"],
+            contract=data["contract"],
+            pairs=data["pairs"],
+            declarer=data["declarer"],
+            trump=data["trump"],
+            dealer=data["dealer"],
+            file=file,
+            hands=data["hands"],
+            rounds=data["rounds"],
+        )
+    except (KeyError, TypeError, AttributeError) as error:
+        raise BadInput(f"manifest of {str(folder)!r} is damaged: {error!r}") from None
+    whole = config if file is None else replace(config, given=read_deals(file)[data["first"] : data["first"] + data["deals"]])
+    if whole.describe()["given_deals"] != data["given_deals"]:
+        raise BadInput(f"file {str(file)!r} does not hold the deals of run {str(folder)!r}")
+    if config.describe()["stream_version"] != data.get("stream_version"):
+        raise BadInput(f"run {str(folder)!r} has stream version {data.get('stream_version')!r}, this simcore another")
+    return config
+
+
+def verify(trace: object, ruleset: Ruleset | None = None) -> Ruleset:
+    """Check one foreign trace against the rules; returns the ruleset it was checked under.
+
+    Raises:
+        TraceError: naming deal, trick, card and clause.
+        RulesError: the trace names a ruleset that is not shipped and none was given.
+    """
+    if not isinstance(trace, dict) or trace.get("game") not in ("elections", "showcase"):
+        shown = trace.get("game") if isinstance(trace, dict) else type(trace).__name__
+        raise TraceError(f"trace is of game {shown!r}; accepted: an object with game 'elections' or 'showcase'")
+    game = str(trace["game"])
+    if ruleset is None and trace.get("ruleset") not in SHIPPED:  # never a path: a trace is foreign data
+        raise TraceError(f"trace names ruleset {trace.get('ruleset')!r}, which is not shipped; accepted: with that ruleset given")
+    rules = load_ruleset(ruleset if ruleset is not None else str(trace["ruleset"]), game)
+    if rules.name != trace.get("ruleset"):
+        raise TraceError(f"trace names ruleset {trace.get('ruleset')!r}, to be checked under {rules.name!r}")
+    if game == "elections":
+        from simcore.elections.trace import verify_trace
+    else:
+        from simcore.showcase.trace import verify_trace
+    verify_trace(trace, rules)
+    return rules
+
+
+def check_traces(lines: Iterator[str], where: str, ruleset: Ruleset | None = None) -> Iterator[dict[str, Any]]:
+    """Read traces, one JSON object a line (or one JSON list), and yield each after checking it.
+
+    Raises:
+        TraceError: with the line.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            data = json.loads(line)
+        except ValueError as error:  # also what Python refuses to read, as numbers of 10,000 digits
+            raise TraceError(f"{where}, line {number}: not JSON: {error}") from None
+        except RecursionError:
+            raise TraceError(f"{where}, line {number}: nested too deeply") from None
+        for trace in data if isinstance(data, list) else [data]:
+            try:
+                verify(trace, ruleset)
+            except TraceError as error:
+                raise TraceError(f"{where}, line {number}: {error}") from None
+            yield trace
+
+
+def render(trace: dict[str, Any], *, symbols: bool = True, colour: bool = False) -> str:
+    """Draw a trace as text: hands, auction, every trick with its winner, the score."""
+    if trace["game"] == "elections":
+        from simcore.elections.trace import render as draw
+    else:
+        from simcore.showcase.trace import render as draw
+    return draw(trace, symbols=symbols, colour=colour)

@@ -1,0 +1,24 @@
+"""Compile every kernel by using it once on something small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+__all__ = ["warm"]
+
+
+def warm() -> Iterator[str]:
+    """Run each kernel once; yields the name of each as it is ready."""
+    from simcore.batches.config import GAME_SEATS, make_config
+    from simcore.batches.replaying import replay_config
+    from simcore.batches.run import run_simulation
+    from simcore.deals.dealing import deal_hands, deal_showcase
+
+    deal_hands(0, 0, 1)
+    deal_showcase(0, 0, 1)
+    yield "deals"
+    for game in GAME_SEATS:
+        config = make_config(game, seed=0, deals=8)
+        run_simulation(config, threads=1)
+        list(replay_config(make_config(game, seed=0, deals=1)))
+        yield game

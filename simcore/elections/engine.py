@@ -1,0 +1,135 @@
+"""The Elections engine: starts a deal, asks the players, applies what they decide.
+
+``advance`` runs a deal until it is done or a seat must be asked that no built-in policy speaks for (``EXTERNAL``: a person, a
+searching player, a plain Python plug-in); the caller then writes the answer with ``apply`` and calls ``advance`` again.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore._jit import I64, U64, njit
+from simcore.bits import ONE, ZERO
+from simcore.elections.auction import apply_call, apply_contract, legal_calls, legal_contracts, set_sides, start_play
+from simcore.elections.play import apply_play, play_random
+from simcore.elections.policies import decide
+from simcore.elections.state import AUCTION, CALL, CONTRACT, DONE, PLAY, PLAYED, PLAYING
+from simcore.players import EXTERNAL, RANDOM
+from simcore.rng import FORCED, below, open_source
+from simcore.tricks import following
+
+__all__ = ["advance", "apply", "force_contract", "forced_by_lot", "prepare", "start_deal"]
+
+
+@njit
+def start_deal(table: Any, view: Any, dealer: I64, lots: I64) -> None:
+    """Reset everything to the start of the auction; ``table.hands`` holds the hands."""
+    for seat in range(4):
+        table.dealt[seat] = table.hands[seat]
+        view.named[seat] = ZERO
+        view.played[seat] = ZERO
+        view.void[seat] = ZERO
+        view.taken[seat] = ZERO
+        view.tricks[seat] = 0
+    table.phase = AUCTION
+    table.status = PLAYED
+    table.turn = (dealer + 1) & 3  # E3
+    view.dealer = dealer
+    view.lots = lots
+    view.calls_made = 0
+    view.standing = -1
+    view.standing_seat = -1
+    view.passed = 0
+    view.passes = 0
+    view.forced = 0
+    view.matched = 0
+    view.type = -1
+    view.contract = -1
+    view.declarer = -1
+    view.pairing = 0
+    view.attackers = 0
+    view.trump = ZERO
+    view.low = 0
+    view.leader = -1
+    view.tricks_played = 0
+    view.on_table = 0
+    view.suit = ZERO
+    view.trick = ZERO
+
+
+@njit
+def force_contract(rules: Any, table: Any, view: Any, contract: I64, declarer: I64, pairing: I64) -> None:
+    """Skip the auction: the caller names contract, declarer and partners."""
+    view.forced = 1
+    set_sides(view, declarer, pairing)
+    start_play(rules, table, view, contract)
+
+
+@njit
+def forced_by_lot(source: Any, key0: U64, key1: U64, index: U64, contracts: I64) -> tuple[I64, I64, I64]:
+    """Return a uniformly random declarer, pairing and contract, functions of (seed, index): each is drawn whatever is used."""
+    open_source(source, key0, key1, index, ZERO, FORCED)
+    declarer = below(source, 4)
+    pairing = below(source, 3) + 1
+    return declarer, pairing, below(source, contracts)
+
+
+@njit
+def prepare(rules: Any, table: Any, view: Any) -> I64:
+    """Write the slots of the seat to decide into the view; returns the kind of decision."""
+    seat = table.turn
+    view.seat = seat
+    view.hand = table.hands[seat]
+    if table.phase == PLAYING:
+        view.legal = following(view.hand, view.suit) if view.on_table > 0 else view.hand
+        return np.int64(PLAY)
+    if table.phase == AUCTION:
+        view.legal = legal_calls(rules, view, seat)
+        return np.int64(CALL)
+    view.legal = legal_contracts(rules, view)
+    return np.int64(CONTRACT)
+
+
+@njit
+def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
+    """Carry out the decision of the seat whose turn it is; the action must be legal."""
+    if kind == PLAY:
+        apply_play(table, view, table.turn, action)
+    elif kind == CALL:
+        apply_call(rules, table, view, table.turn, action)
+    else:
+        apply_contract(rules, table, view, action)
+
+
+@njit
+def _all_random(table: Any) -> Any:
+    """Tell whether every seat plays random cards."""
+    for seat in range(4):
+        if table.policies[seat, PLAY] != RANDOM:
+            return False
+    return True
+
+
+@njit
+def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
+    """Play on until the deal is done (returns -1) or an external player must decide (returns the kind; the view is prepared).
+
+    A decision with one legal action is taken without asking.
+    """
+    while table.phase != DONE:
+        if table.phase == PLAYING and view.tricks_played + view.on_table == 0 and _all_random(table):
+            play_random(table, view, streams)
+            break
+        kind = prepare(rules, table, view)
+        policy = table.policies[table.turn, kind]
+        legal = view.legal
+        if legal & (legal - ONE) == ZERO:
+            action = legal
+        elif policy == EXTERNAL:
+            return kind
+        else:
+            action = decide(policy, kind, view, rules, streams[table.turn])
+        apply(rules, table, view, kind, action)
+    return np.int64(-1)

@@ -1,0 +1,149 @@
+"""Card play of Elections (E12–E14) and its score (E15–E17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore._jit import I64, U64, njit
+from simcore.bits import ZERO, ctz, nth_set_bit, popcount
+from simcore.elections.state import DONE
+from simcore.rng import pick
+from simcore.tricks import following, led_suit, trick_winner
+
+__all__ = ["DRAW", "LOSS", "WIN", "apply_play", "credits_of", "play_random", "result_of", "side_points"]
+
+# The attackers' result (E16).
+WIN, LOSS, DRAW = 0, 1, 2
+
+
+@njit
+def apply_play(table: Any, view: Any, seat: I64, card: U64) -> None:
+    """Play a card (a one-bit mask); after the fourth the trick goes to its winner, who leads next."""
+    count = view.on_table
+    table.hands[seat] ^= card
+    view.history[4 * view.tricks_played + count] = np.int8(ctz(card))
+    view.trick_cards[count] = card
+    view.played[seat] |= card
+    if count == 0:
+        view.suit = led_suit(card)
+        view.trick = card
+        view.leaders[view.tricks_played] = np.int8(seat)
+    else:
+        view.trick |= card
+        if card & view.suit == ZERO:
+            view.void[seat] |= view.suit
+    if count < 3:
+        view.on_table = count + 1
+        table.turn = (seat + 1) & 3
+        return
+    best = trick_winner(view.trick, view.suit, view.trump, view.low == 1)
+    place = (
+        np.int64(best == view.trick_cards[1])
+        + 2 * np.int64(best == view.trick_cards[2])
+        + 3 * np.int64(best == view.trick_cards[3])
+    )
+    winner = (view.leader + place) & 3
+    view.winners[view.tricks_played] = np.int8(winner)
+    view.taken[winner] |= view.trick
+    view.tricks[winner] += 1
+    view.leader = winner
+    view.on_table = 0
+    view.suit = ZERO
+    view.trick = ZERO
+    view.tricks_played += 1
+    table.turn = winner
+    if view.tricks_played == 13:
+        table.phase = DONE
+
+
+@njit
+def _random_card(hands: Any, seat: I64, suit: U64, streams: Any) -> U64:
+    """Take a uniformly random legal card out of a hand."""
+    card = following(hands[seat], suit)
+    card = nth_set_bit(card, pick(streams[seat], popcount(card)))
+    hands[seat] ^= card
+    return card
+
+
+@njit
+def play_random(table: Any, view: Any, streams: Any) -> None:
+    """Play the whole deal when every seat plays uniformly random legal cards: what ``apply_play`` does card by card, in one loop.
+
+    Nobody looks at the view meanwhile, so only what a finished deal shows is kept: history, leaders, winners, tricks, cards taken.
+    """
+    hands = table.hands
+    leader = view.leader
+    trump = view.trump
+    low = view.low == 1
+    for t in range(13):
+        second = (leader + 1) & 3
+        third = (leader + 2) & 3
+        fourth = (leader + 3) & 3
+        card0 = _random_card(hands, leader, hands[leader], streams)
+        suit = led_suit(card0)
+        card1 = _random_card(hands, second, suit, streams)
+        card2 = _random_card(hands, third, suit, streams)
+        card3 = _random_card(hands, fourth, suit, streams)
+        trick = card0 | card1 | card2 | card3
+        best = trick_winner(trick, suit, trump, low)
+        view.history[4 * t] = np.int8(ctz(card0))
+        view.history[4 * t + 1] = np.int8(ctz(card1))
+        view.history[4 * t + 2] = np.int8(ctz(card2))
+        view.history[4 * t + 3] = np.int8(ctz(card3))
+        view.leaders[t] = np.int8(leader)
+        leader = (leader + np.int64(best == card1) + 2 * np.int64(best == card2) + 3 * np.int64(best == card3)) & 3
+        view.winners[t] = np.int8(leader)
+        view.taken[leader] |= trick
+        view.tricks[leader] += 1
+    view.tricks_played = 13
+    view.leader = leader
+    table.phase = DONE
+
+
+@njit
+def side_points(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64, I64]:
+    """Return a side's plus points and minus points (≤ 0) for its cards and tricks, 13 tricks being played (E15)."""
+    plus = np.int64(0)
+    minus = np.int64(0)
+    trick = rules.trick[contract] * tricks
+    most = rules.most[contract] if 2 * tricks > 13 else np.int64(0)
+    plus += max(trick, 0) + max(most, 0)
+    minus += min(trick, 0) + min(most, 0)
+    for g in range(rules.groups[contract]):
+        count = popcount(cards & rules.group_cards[contract, g])
+        plus += count * rules.group_plus[contract, g]
+        minus += count * rules.group_minus[contract, g]
+    return plus, minus
+
+
+@njit
+def result_of(rules: Any, view: Any) -> tuple[I64, I64, I64]:
+    """Return attackers' points, defenders' points and the attackers' result of a finished deal (E15, E16)."""
+    cards = ZERO
+    tricks = np.int64(0)
+    for seat in range(4):
+        if (view.attackers >> seat) & 1:
+            cards |= view.taken[seat]
+            tricks += view.tricks[seat]
+    theirs = view.taken[0] | view.taken[1] | view.taken[2] | view.taken[3]
+    plus, minus = side_points(rules, view.contract, cards, tricks)
+    plus_d, minus_d = side_points(rules, view.contract, theirs ^ cards, 13 - tricks)
+    attackers = plus + minus
+    defenders = plus_d + minus_d
+    if rules.result == 1 and rules.two_signs[view.contract] == 1:
+        result = WIN if plus > plus_d and minus > minus_d else LOSS
+    elif attackers == defenders:
+        result = DRAW if rules.tie == 1 else LOSS
+    else:
+        result = WIN if attackers > defenders else LOSS
+    return attackers, defenders, np.int64(result)
+
+
+@njit
+def credits_of(rules: Any, view: Any, seat: I64, attackers: I64, defenders: I64, result: I64) -> I64:
+    """Return a player's credit for a played deal (E17)."""
+    if (view.attackers >> seat) & 1:
+        return attackers
+    return defenders + (rules.failure_bonus if result == LOSS else np.int64(0))

@@ -1,0 +1,248 @@
+"""The trace of an Elections deal: written out, checked, drawn.  The format is docs/formats.md.
+
+``trace`` turns a finished deal's state into plain data.  ``verify_trace`` replays foreign data through the same rule kernels, after
+looking at the type of everything, and compares every field.  ``render`` draws a trace as text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore.cards import SEATS, SUIT_NAMES, format_card, format_hand
+from simcore.elections.auction import apply_call, apply_contract, legal_calls, legal_contracts
+from simcore.elections.engine import force_contract, start_deal
+from simcore.elections.play import apply_play, credits_of, result_of
+from simcore.elections.state import AUCTION, DONE, NAMING, PLAYED, new_table, new_view
+from simcore.rules import Ruleset
+from simcore.tracing import Reader, bold, card_word, deal_diagram, seat_word
+from simcore.tricks import following
+
+__all__ = ["render", "trace", "verify_trace"]
+
+_STATUS = ("played", "passed-out", "redealt")
+_RESULT = ("win", "loss", "draw")
+
+
+def trace(ruleset: Ruleset, seed: int, index: int, table: Any, view: Any) -> dict[str, Any]:
+    """Return the trace of a finished deal.
+
+    Args:
+        table, view: the deal's final records (``advance`` has returned -1).
+    """
+    data = {
+        "game": "elections",
+        "ruleset": ruleset.name,
+        "seed": str(seed),
+        "deal": index,
+        "dealer": SEATS[view.dealer],
+        "lot_pairs": [["N", SEATS[view.lots]], [SEATS[s] for s in range(1, 4) if s != view.lots]],
+        "hands": {seat: format_hand(table.dealt[s]) for s, seat in enumerate(SEATS)},
+        "forced": bool(view.forced),
+    }
+    return data | _outcome(ruleset, table, view)
+
+
+def _outcome(ruleset: Ruleset, table: Any, view: Any) -> dict[str, Any]:
+    """Return everything of a trace that follows from the deal's play."""
+    words = ("pass", *ruleset.type_ids)
+    data: dict[str, Any] = {
+        "calls": [[SEATS[view.callers[i]], words[view.calls[i]]] for i in range(view.calls_made)],
+        "status": _STATUS[table.status],
+    }
+    if table.status != PLAYED:
+        nothing = ("type", "contract", "declarer", "partner", "matched")
+        data |= dict.fromkeys(nothing) | {"tricks": []} | dict.fromkeys(("tricks_won", "side_points", "result"))
+        return data | {"credits": dict.fromkeys(SEATS, 0)}
+    attackers, defenders, result = result_of(ruleset.record[0], view)
+    return data | {
+        "type": ruleset.type_ids[view.type],
+        "contract": ruleset.contract_ids[view.contract],
+        "declarer": SEATS[view.declarer],
+        "partner": SEATS[view.declarer ^ view.pairing],
+        "matched": None if view.forced else bool(view.matched),
+        "tricks": [
+            {
+                "leader": SEATS[view.leaders[t]],
+                "cards": [format_card(int(card)) for card in view.history[4 * t : 4 * t + 4]],
+                "winner": SEATS[view.winners[t]],
+            }
+            for t in range(view.tricks_played)
+        ],
+        "tricks_won": {seat: int(view.tricks[s]) for s, seat in enumerate(SEATS)},
+        "side_points": {"attackers": int(attackers), "defenders": int(defenders)},
+        "result": _RESULT[result],
+        "credits": {
+            seat: int(credits_of(ruleset.record[0], view, s, attackers, defenders, result)) for s, seat in enumerate(SEATS)
+        },
+    }
+
+
+def verify_trace(data: object, ruleset: Ruleset) -> None:
+    """Replay a trace, whoever wrote it, and refuse it unless it keeps every rule and every field is right.
+
+    Raises:
+        TraceError: naming deal, trick, card and clause.
+    """
+    reader = Reader(data, "elections")
+    table, view = new_table()[0], new_view()[0]
+    _deal(reader, table, view)
+    rules = ruleset.record[0]
+    if reader.boolean("forced"):
+        _force(reader, ruleset, table, view)
+    else:
+        _auction(reader, ruleset, table, view)
+    if table.phase != DONE:
+        _play(reader, rules, table, view)
+    elif reader.items("tricks"):
+        reader.bad("E9: no card is played in a deal without a contract, but there are tricks")
+    reader.compare(_outcome(ruleset, table, view))
+
+
+def _deal(reader: Reader, table: Any, view: Any) -> None:
+    """Read hands, dealer and lot pairs."""
+    masks = reader.hands(SEATS, clause="E2")
+    pairs = reader.items("lot_pairs")
+    seats = [seat for pair in pairs if isinstance(pair, list) and len(pair) == 2 for seat in pair]
+    if len(pairs) != 2 or not all(isinstance(seat, str) for seat in seats) or sorted(seats) != sorted(SEATS):
+        reader.bad(f"E1: lot pairs {pairs!r}; accepted: two pairs of the four seats")
+    first = pairs[0] if "N" in pairs[0] else pairs[1]
+    partner = first[1] if first[0] == "N" else first[0]
+    table.hands[:] = np.array(masks, np.uint64)
+    start_deal(table, view, SEATS.index(reader.seat("dealer", SEATS)), SEATS.index(partner))
+
+
+def _force(reader: Reader, ruleset: Ruleset, table: Any, view: Any) -> None:
+    """Read a contract that the caller gave."""
+    if reader.items("calls"):
+        reader.bad("a forced deal has no calls")
+    contract = reader.word("contract", ruleset.contract_ids)
+    declarer, partner = (SEATS.index(reader.seat(key, SEATS)) for key in ("declarer", "partner"))
+    if declarer == partner:
+        reader.bad("declarer and partner are the same seat")
+    force_contract(ruleset.record[0], table, view, ruleset.contract_ids.index(contract), declarer, declarer ^ partner)
+
+
+def _auction(reader: Reader, ruleset: Ruleset, table: Any, view: Any) -> None:
+    """Replay the calls and the naming of the contract."""
+    rules = ruleset.record[0]
+    words = ("pass", *ruleset.type_ids)
+    for number, call in enumerate(reader.items("calls"), 1):
+        where = f"call {number}"
+        if not (isinstance(call, list) and len(call) == 2 and all(isinstance(word, str) for word in call)):
+            reader.bad(f"{where}: {call!r}; accepted: a seat and a call")
+        seat, word = call
+        if table.phase != AUCTION:
+            reader.bad(f"{where}: {seat} {word!r} comes after the auction has ended (E7, E8, E9)")
+        if seat != SEATS[table.turn]:
+            reader.bad(f"{where}: {seat!r} calls, but it is {SEATS[table.turn]}'s turn (E3, E6)")
+        if word not in words:
+            reader.bad(f"{where}: {seat} calls {word!r}; accepted: {', '.join(words)}")
+        bit = np.uint64(1 << words.index(word))
+        if not legal_calls(rules, view, table.turn) & bit:
+            reason = (
+                "E5: named before by the same seat"
+                if view.named[table.turn] >> np.uint64(words.index(word) - 1) & np.uint64(1)
+                else ("E4: lower than the standing type")
+            )
+            reader.bad(f"{where}: {seat} calls {word!r}, which is not legal ({reason})")
+        apply_call(rules, table, view, table.turn, bit)
+    if table.phase == AUCTION:
+        reader.bad(f"the auction stops at {SEATS[table.turn]}'s turn before it has ended (E7, E8, E9)")
+    if table.phase == NAMING:
+        contract = reader.word("contract", ruleset.contract_ids)
+        bit = np.uint64(1 << ruleset.contract_ids.index(contract))
+        if not legal_contracts(rules, view) & bit:
+            reader.bad(f"contract {contract!r} does not belong to type {ruleset.type_ids[view.type]!r} (E11)")
+        apply_contract(rules, table, view, bit)
+
+
+def _play(reader: Reader, rules: Any, table: Any, view: Any) -> None:
+    """Replay the tricks."""
+    tricks = reader.items("tricks")
+    for number, trick in enumerate(tricks, 1):
+        where = f"trick {number}"
+        if table.phase == DONE:
+            reader.bad(f"{where}: all 13 tricks have been played")
+        cards = reader.cards(trick, "cards", where, 4)
+        if trick.get("leader") != SEATS[table.turn]:
+            clause = "E12: the player left of the declarer leads first" if number == 1 and rules.lead == 0 else "E12"
+            reader.bad(f"{where}: leader is {trick.get('leader')!r}, but {SEATS[table.turn]} leads ({clause})")
+        for card in cards:
+            seat = int(table.turn)
+            bit = np.uint64(1 << card)
+            hand = table.hands[seat]
+            if not hand & bit:
+                reader.bad(f"{where}: {SEATS[seat]} plays {format_card(card)}, which he does not hold")
+            if view.on_table > 0 and not following(hand, view.suit) & bit:
+                suit = SUIT_NAMES[int(view.suit).bit_length() - 1 >> 4]
+                reader.bad(f"{where}: {SEATS[seat]} plays {format_card(card)} but holds {suit}, the suit led (E13: revoke)")
+            apply_play(table, view, seat, bit)
+        if trick.get("winner") != SEATS[table.turn] and view.tricks_played < 13:
+            reader.bad(f"{where}: winner is {trick.get('winner')!r}, but {SEATS[table.turn]} takes it (E14)")
+    if table.phase != DONE:
+        reader.bad(f"only {len(tricks)} of 13 tricks are played")
+
+
+def render(data: dict[str, Any], *, symbols: bool = True, colour: bool = False) -> str:
+    """Draw a trace as text.
+
+    Args:
+        symbols: suit symbols; else letters only (plain ASCII).
+        colour: ANSI colours: red suits red, winners bold.
+    """
+    style = (symbols, colour)
+    lines = [f"Elections ({data['ruleset']}), seed {data['seed']}, deal {data['deal']}", ""]
+    lines += deal_diagram(data["hands"], style)
+    pairs = " and ".join("-".join(pair) for pair in data["lot_pairs"])
+    lines += ["", f"Dealer {seat_word(data['dealer'])}; lot pairs {pairs}"]
+    if data["forced"]:
+        lines.append("No auction: the contract was given")
+    else:
+        lines += ["", *_auction_lines(data)]
+    if data["status"] != "played":
+        ended = "All four pass" if data["status"] == "passed-out" else "No contract: the deal is thrown in"
+        return "\n".join([*lines, "", f"{ended}; nobody scores"])
+    declarer, partner = data["declarer"], data["partner"]
+    how = {True: ", partners by matching", False: ", partners by lot", None: ""}[data["matched"]]
+    lines += ["", bold(f"{data['contract']} by {seat_word(declarer)} with {seat_word(partner)}{how}", colour), ""]
+    won = dict.fromkeys(SEATS, 0)
+    header = "trick".rjust(5) + "".join(f"{seat:>6}" for seat in SEATS) + "   attackers"
+    lines.append(header)
+    for number, trick in enumerate(data["tricks"], 1):
+        won[trick["winner"]] += 1
+        start = SEATS.index(trick["leader"])
+        cells = [""] * 4
+        for i, card in enumerate(trick["cards"]):
+            seat = SEATS[(start + i) % 4]
+            cells[SEATS.index(seat)] = card_word(card, style, width=6, lead=i == 0, won=seat == trick["winner"])
+        lines.append(f"{number:>5}" + "".join(cells) + f"{won[declarer] + won[partner]:>8}")
+    lines += ["", "In each row > marks the lead, * the card that takes the trick.", ""]
+    points = data["side_points"]
+    lines.append("Tricks " + "  ".join(f"{seat} {data['tricks_won'][seat]}" for seat in SEATS))
+    lines.append(f"Attackers {points['attackers']:+d}, defenders {points['defenders']:+d}: {_said(data['result'])}")
+    lines.append("Credits " + "  ".join(f"{seat} {data['credits'][seat]:+d}" for seat in SEATS))
+    return "\n".join(lines)
+
+
+def _said(result: str) -> str:
+    return {"win": "the attackers win", "loss": "the attackers lose", "draw": "a draw"}[result]
+
+
+def _auction_lines(data: dict[str, Any]) -> list[str]:
+    """Return the auction as a table, a column a seat, beginning left of the dealer."""
+    start = (SEATS.index(data["dealer"]) + 1) % 4
+    order = [SEATS[(start + i) % 4] for i in range(4)]
+    width = max([len(call) for _, call in data["calls"]] + [6]) + 2
+    lines = ["".join(seat.ljust(width) for seat in order).rstrip()]
+    row = [""] * 4
+    last = -1
+    for seat, call in data["calls"]:
+        place = order.index(seat)
+        if place <= last:
+            lines.append("".join(word.ljust(width) for word in row).rstrip())
+            row = [""] * 4
+        row[place] = call
+        last = place
+    return [*lines, "".join(word.ljust(width) for word in row).rstrip()]

@@ -1,0 +1,81 @@
+"""The Showcase engine: asks the players, applies what they decide.  The same shape as the Elections engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore._jit import I64, U64, njit
+from simcore.bits import ONE, ZERO, ctz
+from simcore.players import EXTERNAL, RANDOM
+from simcore.showcase.play import apply_first, apply_second, apply_trump, legal_first, legal_second, start_deal
+from simcore.showcase.policies import decide
+from simcore.showcase.state import FIRST, NAMING, PLAYOUT_1, SECOND, TRUMP
+
+__all__ = ["advance", "apply", "other_holding", "prepare", "start_deal"]
+
+_FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
+_SIX_TRUMPS = np.uint64(63)
+
+
+@njit
+def other_holding(rules: Any, view: Any, own: U64) -> U64:
+    """Return the other seat's holding after the first playout, out of what a seat can see: the pack less its own holding, the cards
+    played or discarded, and the turned card where it is out (S2)."""
+    out = view.discards
+    if rules.magri == 0 and rules.turned_card == 0:
+        out |= ONE << np.uint64(view.turned)
+    if view.playout == 2:
+        out |= view.played[0] | view.played[1]
+    return _FULL & ~(own | out)
+
+
+@njit
+def prepare(rules: Any, table: Any, view: Any) -> I64:
+    """Write the slots of the seat to decide into the view; returns the kind of decision."""
+    seat = table.turn
+    view.seat = seat
+    view.hand = table.hands[seat]
+    if table.phase == PLAYOUT_1:
+        view.other = ZERO
+        view.legal = legal_first(rules, view, view.hand, view.show[seat])
+        return np.int64(FIRST)
+    view.other = other_holding(rules, view, view.hand)
+    if table.phase == NAMING:
+        view.legal = _SIX_TRUMPS
+        return np.int64(TRUMP)
+    view.legal = legal_second(view, view.hand)
+    return np.int64(SECOND)
+
+
+@njit
+def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
+    """Carry out the decision of the seat whose turn it is; the action must be legal."""
+    if kind == FIRST:
+        apply_first(rules, table, view, action)
+    elif kind == SECOND:
+        apply_second(rules, table, view, action)
+    else:
+        apply_trump(table, view, ctz(action))
+
+
+@njit
+def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
+    """Play on until phase ``until`` (NAMING or DONE) is reached (returns -1) or an external player must decide (returns the kind).
+
+    A decision with one legal action is taken without asking.
+    """
+    while table.phase != until:
+        kind = prepare(rules, table, view)
+        policy = table.policies[table.turn, kind]
+        legal = view.legal
+        single = legal & (legal - ONE) == ZERO
+        if single and policy != RANDOM:  # random picks a single action too, and spends nothing on it: no branch to mispredict
+            action = legal
+        elif policy == EXTERNAL:
+            return kind
+        else:
+            action = decide(policy, kind, view, rules, streams[table.turn])
+        apply(rules, table, view, kind, action)
+    return np.int64(-1)

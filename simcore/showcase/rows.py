@@ -1,0 +1,177 @@
+"""Many deals of Showcase in one kernel: one row a deal (and trump), and tallies for the summary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore._jit import I64, U64, njit
+from simcore.bits import ONE
+from simcore.deals.shuffle import deal_two
+from simcore.rng import open_streams
+from simcore.showcase.engine import advance, apply
+from simcore.showcase.play import start_deal
+from simcore.showcase.state import DONE, NAMING, TRUMP
+
+__all__ = ["ALL_TRUMPS", "BYTE_COLUMNS", "NAMER_NAMES", "OPTIONS", "TALLY", "run_deals"]
+
+BYTE_COLUMNS = (
+    "dealer",
+    "turned",
+    "won_n",
+    "won_s",
+    "count_n",
+    "count_s",
+    "namer",
+    "trump",
+    "leader",
+    "points_n",
+    "points_s",
+    "winner",
+)
+
+# Values of OPTIONS.trump besides a trump's number.
+NAMER_NAMES, ALL_TRUMPS = -1, -2
+
+OPTIONS = np.dtype(
+    [
+        ("key0", "u8"),
+        ("key1", "u8"),
+        ("trump", "i8"),
+        ("dealer", "i8"),  # -1 by lot
+        ("policies", "i8", (2, 3)),
+        ("hands_given", "i8"),  # hands and reserves are in their arrays already
+        ("want_rows", "i8"),
+    ],
+    align=True,
+)
+
+#: Sums over deals, one row a trump (deals are independent: squares suffice for standard errors).
+TALLY = (
+    "deals",
+    "namer_wins",
+    "points",
+    "points_points",
+    "n_wins",
+    "elder_wins",
+    "leader_wins",
+    "count_ties",
+    "won_n",
+    "won_s",
+    "count_n",
+    "count_s",
+)
+
+
+@njit
+def run_deals(
+    rules: Any,
+    options: Any,
+    first: U64,
+    deals: I64,
+    tables: Any,
+    views: Any,
+    source: Any,
+    streams: Any,
+    saved_streams: Any,
+    hands: Any,
+    names: Any,
+    offset: I64,
+    tally: Any,
+    reserves: Any = None,
+) -> I64:
+    """Play ``deals`` deals from index ``first`` on; returns the number of rows written.
+
+    Args:
+        tables, views: two-row arrays: the deal, and its copy at the naming where every trump is played in turn.
+        streams, saved_streams: STREAM[2] each, likewise.
+        hands: uint64[deals, 2], filled with the hands (or read, with ``options.hands_given``); of length 0 if nobody wants them.
+        names: int8[len(BYTE_COLUMNS), …], not touched without ``want_rows``.
+        offset: the row to begin with.
+        tally: int64[6, len(TALLY)], added to.
+        reserves: int8[deals, 26], the turned card first: filled or read like ``hands``; None if nobody wants them.  Given hands
+            need given reserves.  The dealer by lot does not depend on what is given.
+    """
+    table = tables[0]
+    view = views[0]
+    repeat = np.int64(6) if options.trump == ALL_TRUMPS else np.int64(1)
+    for seat in range(2):
+        for kind in range(3):
+            table.policies[seat, kind] = options.policies[seat, kind]
+    row = offset
+    for i in range(deals):
+        index = first + np.uint64(i)
+        dealer = deal_two(table.hands, table.stock, source, options.key0, options.key1, index)
+        if options.dealer >= 0:
+            dealer = options.dealer
+        if reserves is not None:  # numba compiles this away without reserves
+            for place in range(26):
+                if options.hands_given == 1:
+                    table.stock[place] = reserves[i, place]
+                else:
+                    reserves[i, place] = table.stock[place]
+            if options.hands_given == 1:
+                table.hands[0] = hands[i, 0]
+                table.hands[1] = hands[i, 1]
+        if len(hands) > 0:
+            hands[i, 0] = table.hands[0]
+            hands[i, 1] = table.hands[1]
+        open_streams(streams, options.key0, options.key1, index)
+        start_deal(rules, table, view, dealer)
+        advance(rules, table, view, streams, NAMING)
+        if repeat > 1:
+            tables[1] = tables[0]
+            views[1] = views[0]
+            saved_streams[0] = streams[0]
+            saved_streams[1] = streams[1]
+        for again in range(repeat):
+            if again > 0:
+                tables[0] = tables[1]
+                views[0] = views[1]
+                streams[0] = saved_streams[0]
+                streams[1] = saved_streams[1]
+            if options.trump != NAMER_NAMES:
+                apply(rules, table, view, TRUMP, ONE << np.uint64(again if repeat > 1 else options.trump))
+            advance(rules, table, view, streams, DONE)
+            _count(view, tally)
+            if options.want_rows == 1:
+                _write_row(view, row, names)
+            row += 1
+    return row - offset
+
+
+@njit
+def _count(view: Any, tally: Any) -> None:
+    """Count one deal."""
+    winner = np.int64(view.points[1] > view.points[0])
+    points = view.points[view.namer]
+    t = view.named
+    tally[t, 0] += 1
+    tally[t, 1] += np.int64(winner == view.namer)
+    tally[t, 2] += points
+    tally[t, 3] += points * points
+    tally[t, 4] += 1 - winner
+    tally[t, 5] += np.int64(winner != view.dealer)
+    tally[t, 6] += np.int64(winner == view.second_leader)
+    tally[t, 7] += np.int64(view.count[0] == view.count[1])
+    for seat in range(2):
+        tally[t, 8 + seat] += view.won[seat]
+        tally[t, 10 + seat] += view.count[seat]
+
+
+@njit
+def _write_row(view: Any, row: I64, names: Any) -> None:
+    """Write one deal's row; the turned card is numbered without the gaps between suits."""
+    names[0, row] = view.dealer
+    names[1, row] = 13 * (view.turned >> 4) + (view.turned & 15)
+    names[2, row] = view.won[0]
+    names[3, row] = view.won[1]
+    names[4, row] = view.count[0]
+    names[5, row] = view.count[1]
+    names[6, row] = view.namer
+    names[7, row] = view.named
+    names[8, row] = view.second_leader
+    names[9, row] = view.points[0]
+    names[10, row] = view.points[1]
+    names[11, row] = np.int64(view.points[1] > view.points[0])

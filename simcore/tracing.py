@@ -1,0 +1,174 @@
+"""What both games' traces share: reading foreign data without trusting it, and drawing cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from simcore.cards import RANKS, SUIT_LETTERS, SUIT_SYMBOLS, SUITS, format_card, parse_card, parse_hand
+from simcore.errors import NotationError, TraceError
+from simcore.rng import SEED_LIMIT
+
+__all__ = ["Reader", "bold", "card_word", "deal_diagram", "hand_lines", "seat_word"]
+
+Style = tuple[bool, bool]  # suit symbols, colours
+
+_NAMES = {"N": "North", "E": "East", "S": "South", "W": "West"}
+
+
+class Reader:
+    """A trace being read: every access checks the type, every error names the deal."""
+
+    def __init__(self, data: object, game: str) -> None:
+        if not isinstance(data, dict):
+            raise TraceError(f"a trace is {type(data).__name__}; accepted: an object")
+        self.data = data
+        self._where = "trace"
+        deal = data.get("deal")
+        if isinstance(deal, bool) or not isinstance(deal, int) or deal < 0:
+            self.bad(f"key 'deal' is {deal!r}; accepted: a deal index from 0")
+        self._where = f"deal {deal}"
+        if data.get("game") != game:
+            self.bad(f"key 'game' is {data.get('game')!r}; accepted: {game!r}")
+        seed = data.get("seed")
+        if not isinstance(seed, str) or not (seed.isascii() and seed.isdigit() and len(seed) <= 39 and int(seed) < SEED_LIMIT):
+            self.bad(f"key 'seed' is {seed!r}; accepted: a decimal string, 0 to 2**128 - 1")
+
+    def bad(self, text: str) -> NoReturn:
+        """Refuse the trace."""
+        raise TraceError(f"{self._where}: {text}")
+
+    def _get(self, key: str, kind: type, wanted: str) -> Any:
+        if key not in self.data:
+            self.bad(f"key {key!r} is missing; accepted: {wanted}")
+        value = self.data[key]
+        if not isinstance(value, kind):
+            self.bad(f"key {key!r} is {value!r}; accepted: {wanted}")
+        return value
+
+    def boolean(self, key: str) -> bool:
+        """Return true or false."""
+        return bool(self._get(key, bool, "true or false"))
+
+    def items(self, key: str) -> list[Any]:
+        """Return a list."""
+        value: list[Any] = self._get(key, list, "a list")
+        return value
+
+    def word(self, key: str, words: Sequence[str]) -> str:
+        """Return one of some words."""
+        value = self._get(key, str, ", ".join(words))
+        if value not in words:
+            self.bad(f"key {key!r} is {value!r}; accepted: {', '.join(words)}")
+        return str(value)
+
+    def seat(self, key: str, seats: str) -> str:
+        """Return a seat."""
+        return self.word(key, tuple(seats))
+
+    def card(self, value: object, where: str) -> int:
+        """Return a card's number."""
+        if not isinstance(value, str):
+            self.bad(f"{where}: {value!r} is not a card")
+        try:
+            return parse_card(value)
+        except NotationError as error:
+            self.bad(f"{where}: {error}")
+
+    def cards(self, trick: object, key: str, where: str, count: int) -> list[int]:
+        """Return the cards of a trick (an object with a list of them)."""
+        if not isinstance(trick, dict):
+            self.bad(f"{where}: {trick!r}; accepted: an object with leader, cards, winner")
+        cards = trick.get(key)
+        if not isinstance(cards, list) or len(cards) != count:
+            self.bad(f"{where}: {key!r} is {cards!r}; accepted: a list of {count} cards")
+        return [self.card(card, where) for card in cards]
+
+    def hands(self, seats: str, clause: str) -> list[int]:
+        """Return 13-card hands as masks in the order of the seats."""
+        hands = self._get("hands", dict, "an object with a PBN hand a seat")
+        if sorted(hands) != sorted(seats):
+            self.bad(f"hands of {sorted(hands)}; accepted: {' '.join(seats)}")
+        masks: list[int] = []
+        for seat in seats:
+            if not isinstance(hands[seat], str):
+                self.bad(f"hand of {seat} is {hands[seat]!r}; accepted: a PBN hand")
+            try:
+                masks.append(parse_hand(hands[seat], size=13))
+            except NotationError as error:
+                self.bad(f"{clause}: hand of {seat}: {error}")
+            twice = masks[-1] & sum(masks[:-1])
+            if twice:
+                self.bad(f"{clause}: {format_card(twice.bit_length() - 1)} of {seat} is held by another seat too")
+        return masks
+
+    def compare(self, wanted: dict[str, Any]) -> None:
+        """Refuse the first field that is not as it must be after the play."""
+        for key, value in wanted.items():
+            if key not in self.data:
+                self.bad(f"key {key!r} is missing; it must be {value!r}")
+            if not _same(self.data[key], value):
+                self.bad(f"key {key!r} is {self.data[key]!r}, but it must be {value!r}")
+
+
+def _same(given: object, wanted: object) -> bool:
+    """Compare JSON data: true is not 1, and cards may be written in any accepted way."""
+    if isinstance(wanted, dict):
+        return isinstance(given, dict) and given.keys() >= wanted.keys() and all(_same(given[k], v) for k, v in wanted.items())
+    if isinstance(wanted, list):
+        return isinstance(given, list) and len(given) == len(wanted) and all(map(_same, given, wanted))
+    if isinstance(wanted, bool) or isinstance(given, bool) or wanted is None:
+        return given is wanted
+    if isinstance(wanted, str) and isinstance(given, str) and len(wanted) == 2:
+        try:
+            return parse_card(given) == parse_card(wanted)
+        except NotationError:
+            return given == wanted
+    return type(given) is type(wanted) and given == wanted
+
+
+def seat_word(seat: str) -> str:
+    """Return a seat's full name."""
+    return _NAMES[seat]
+
+
+def bold(text: str, colour: bool) -> str:
+    """Return text in bold where colours are wanted."""
+    return f"\033[1m{text}\033[0m" if colour else text
+
+
+def _suit_word(suit: int, style: Style) -> str:
+    symbols, colour = style
+    word = (SUIT_SYMBOLS if symbols else SUIT_LETTERS)[suit]
+    return f"\033[31m{word}\033[0m" if colour and suit in (1, 2) else word
+
+
+def card_word(card: str, style: Style, *, width: int = 0, lead: bool = False, won: bool = False) -> str:
+    """Return a card for a trick's row, right-aligned: ``>`` before a lead, ``*`` behind the winner."""
+    number = parse_card(card)
+    text = _suit_word(number >> 4, style) + RANKS[number & 15]
+    mark = "*" if won else " "
+    before = ">" if lead else ""
+    visible = len(before) + 2 + 1
+    return " " * max(width - visible, 0) + before + (bold(text, style[1]) if won else text) + mark
+
+
+def hand_lines(pbn: str, style: Style) -> list[tuple[str, int]]:
+    """Return a hand's four lines, spades first, each with its visible width."""
+    lines = []
+    for suit, ranks in zip(SUITS, pbn.split("."), strict=True):
+        held = " ".join("10" if rank == "T" else rank for rank in ranks) or "-"
+        lines.append((f"{_suit_word(suit, style)} {held}", 2 + len(held)))
+    return lines
+
+
+def deal_diagram(hands: dict[str, str], style: Style) -> list[str]:
+    """Draw four hands round the table."""
+    column, middle = 30, 15
+    blocks = {seat: hand_lines(pbn, style) for seat, pbn in hands.items()}
+    lines = [" " * middle + "N"] + [" " * middle + text for text, _ in blocks["N"]]
+    lines.append("W" + " " * (column - 1) + "E")
+    for (west, width), (east, _) in zip(blocks["W"], blocks["E"], strict=True):
+        lines.append(west + " " * max(column - width, 1) + east)
+    lines += [" " * middle + "S"] + [" " * middle + text for text, _ in blocks["S"]]
+    return lines

@@ -1,0 +1,130 @@
+"""Bit primitives against their plain-Python twins, word for word."""
+
+from __future__ import annotations
+
+import numpy as np
+import twins
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import run_python
+
+from simcore import bits
+from simcore._jit import njit
+
+WORDS = st.integers(0, 2**64 - 1) | st.builds(lambda a, b, c: a & b & c, *[st.integers(0, 2**64 - 1)] * 3)
+#: The words where something tends to go wrong: one bit, all bits but one, runs from either end, above 2**53, alternating.
+EDGES = sorted(
+    {0, 2**64 - 1, 2**53 + 1, 2**63 + 1, 0x5555555555555555, 0xAAAAAAAAAAAAAAAA, 0x1FFF1FFF1FFF1FFF}
+    | {1 << i for i in range(64)}
+    | {2**64 - 1 - (1 << i) for i in range(64)}
+    | {(1 << i) - 1 for i in range(65)}
+    | {2**64 - (1 << i) for i in range(65)}
+)
+
+
+@njit
+def _unary(words, out):
+    for i in range(len(words)):
+        out[i, 0] = bits.popcount(words[i])
+        out[i, 1] = bits.ctz(words[i])
+        out[i, 2] = bits.clz(words[i])
+
+
+@njit
+def _masks(words, out):
+    for i in range(len(words)):
+        out[i, 0] = bits.lowest_bit(words[i])
+        out[i, 1] = bits.highest_bit(words[i])
+
+
+@njit
+def _products(xs, ys, out):
+    for i in range(len(xs)):
+        out[i] = bits.mulhi(xs[i], ys[i])
+
+
+@njit
+def _selected(word, native, portable):
+    for n in range(len(native)):
+        native[n] = bits.nth_set_bit(word, n)
+        portable[n] = bits._select_portable(word, n)
+
+
+def _words(values: list[int]) -> np.ndarray:
+    return np.array(values, dtype=np.uint64)
+
+
+def check_counts_of(words: list[int]) -> None:
+    out = np.empty((len(words), 3), np.int64)
+    _unary(_words(words), out)
+    assert out.tolist() == [[twins.popcount(x), twins.ctz(x), twins.clz(x)] for x in words]
+
+
+def check_ends_of(words: list[int]) -> None:
+    words = [x for x in words if x]
+    out = np.empty((len(words), 2), np.uint64)
+    _masks(_words(words), out)
+    assert out.tolist() == [[1 << twins.ctz(x), 1 << 63 - twins.clz(x)] for x in words]
+
+
+def check_selection_of(word: int) -> None:
+    expected = twins.set_bits(word)
+    native, portable = np.empty(len(expected), np.uint64), np.empty(len(expected), np.uint64)
+    _selected(np.uint64(word), native, portable)
+    assert native.tolist() == portable.tolist() == expected
+
+
+def check_products_of(pairs: list[tuple[int, int]]) -> None:
+    out = np.empty(len(pairs), np.uint64)
+    _products(_words([x for x, _ in pairs]), _words([y for _, y in pairs]), out)
+    assert out.tolist() == [twins.mulhi(x, y) for x, y in pairs]
+
+
+def test_edges() -> None:
+    check_counts_of(EDGES)
+    check_ends_of(EDGES)
+    for word in EDGES:
+        check_selection_of(word)
+    check_products_of([(x, y) for x in EDGES for y in EDGES[::7]])
+
+
+@given(st.lists(WORDS, min_size=1))
+def test_popcount_ctz_clz(words: list[int]) -> None:
+    check_counts_of(words)
+
+
+@given(st.lists(WORDS, min_size=1))
+def test_lowest_and_highest_bit(words: list[int]) -> None:
+    check_ends_of(words)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1))
+def test_mulhi(pairs: list[tuple[int, int]]) -> None:
+    check_products_of(pairs)
+
+
+@given(WORDS)
+def test_nth_set_bit_native_and_portable(word: int) -> None:
+    check_selection_of(word)
+
+
+def test_lowest_bit_of_nothing_is_nothing() -> None:
+    assert int(bits.lowest_bit(np.uint64(0))) == 0
+
+
+def test_counts_come_back_signed() -> None:
+    """A uint64 count next to a literal would become a float: counts are int64."""
+
+    @njit
+    def difference(x):
+        return bits.popcount(x) - 65, bits.ctz(x) - 65, bits.clz(x) - 65
+
+    assert difference(np.uint64(0)) == (-65, -1, -1)
+    assert difference(np.uint64(2**64 - 1)) == (-1, -65, -65)
+
+
+def test_portable_is_asked_for_by_the_environment() -> None:
+    code = "from simcore import _jit, bits; print(_jit.HAS_BMI2, bits.nth_set_bit is bits._select_portable, _jit.fingerprint())"
+    portable, default = (run_python(code, env={"SIMCORE_PORTABLE": value}).split() for value in ("1", ""))
+    assert portable[:2] == ["False", "True"]
+    assert (portable[2] != default[2]) == (default[0] == "True"), "machine code of both kinds is kept apart"

@@ -1,0 +1,56 @@
+"""The README's code blocks run, in a folder of their own, as a newcomer would run them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", README, re.DOTALL)
+COMMANDS = [
+    line.split("#")[0].strip()
+    for kind, block in BLOCKS
+    if kind == "console"
+    for line in block.splitlines()
+    if line.startswith("simcore ")
+]
+
+
+def _run(argv: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    return subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=600)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("readme")
+
+
+def test_commands_then_python_blocks(folder: Path) -> None:
+    """Every simcore line in order, then every Python block; the run that the blocks read is made by the line before them."""
+    assert len(COMMANDS) >= 12
+    for command in COMMANDS:
+        words = shlex.split(command)
+        if "--out out/run" in command and "--hands" in command:
+            words.append("--overwrite")
+        target = None
+        if ">" in words:
+            target = folder / words[words.index(">") + 1]
+            words = words[: words.index(">")]
+        done = _run([sys.executable, "-m", "cli.main", *words[1:]], folder)
+        assert done.returncode == 0, (command, done.stderr)
+        if target is not None:
+            target.write_text(done.stdout)
+    pythons = [block for kind, block in BLOCKS if kind == "python"]
+    assert len(pythons) == 2
+    assert len(pythons[0].strip().splitlines()) <= 12
+    for block in pythons:
+        done = _run([sys.executable, "-W", "ignore", "-c", block], folder)
+        assert done.returncode == 0, done.stderr
+        assert "nan" not in done.stdout.lower()
