@@ -24,7 +24,7 @@ SEATS = "NESW"
 STRAINS = {"C": "clubs-tricks", "D": "diamonds-tricks", "H": "hearts-tricks", "S": "spades-tricks", "NT": "nt-tricks"}
 SHIPPED = [c for name in ("elections", "elections-joint", "variety", "tricks") for c in load_ruleset(name).contracts]
 #: Plies entered for the first ten deals of the oracle, all 20 results; a change of the search changes it (say so in the commit).
-SIGNATURE = 0
+SIGNATURE = 20_740_734
 
 
 def oracle(first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
@@ -133,7 +133,7 @@ class Ending:
 
 
 def test_oracle() -> None:
-    deals, tricks = oracle(0, 25)
+    deals, tricks = oracle(0, 12)
     assert (solved(deals) == tricks).all()
 
 
@@ -154,7 +154,7 @@ def test_signature() -> None:
 def test_endings_against_exhaustive_search(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(500):
-        ending = Ending(rng, rng.choice([1, 2, 2, 3, 3, 4]), rng.choice([0, 0, 1, 2, 3]))
+        ending = Ending(rng, rng.choice([1, 2, 2, 3, 3, 3, 4]), rng.choice([0, 1, 2, 3]))
         solution = ending.solve()
         assert solution.margin == ending.naive(), vars(ending)
         assert solution.attackers - solution.defenders == solution.margin
@@ -187,8 +187,8 @@ def test_longer_endings_against_exhaustive_search() -> None:
 
 def test_longer_endings_against_exact_table() -> None:
     rng = random.Random(6)
-    for _ in range(12):
-        ending = Ending(rng, 5, 0)
+    for _ in range(8):
+        ending = Ending(rng, rng.choice([4, 5]), 0)
         ending.tricks, ending.points = (0, 0), (0, 0)
         hands = {seat: words(hand) for seat, hand in zip(SEATS, ending.hands, strict=True)}
         attackers = [SEATS[ending.declarer], SEATS[ending.declarer ^ ending.pairing]]

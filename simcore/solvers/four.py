@@ -244,11 +244,8 @@ class Solver:
         total = won + lost + (sum(int(hand).bit_count() for hand in held) + len(table)) // 4
         while held.any():
             seat = (leader + len(on_table)) & 3
-            for card, value in self._cards(held, terms, pairing, leader, on_table, (won, lost), sign):
-                if value == goal:
-                    break
-            else:  # pragma: no cover - would be a fault of the solver
-                raise AssertionError(f"no card keeps the value {goal}")
+            answers = self._cards(held, terms, pairing, leader, on_table, (won, lost), sign)
+            card = next(card for card, value in answers if value == goal)
             line.append((seat, card))
             held[seat] ^= np.uint64(1 << card)
             on_table.append(card)

@@ -7,14 +7,14 @@ environment variable of ``simcore._jit`` turns that off) and a loop elsewhere, w
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from simcore._jit import HAS_BMI2, JIT, njit
+from simcore._jit import HAS_BMI2, JIT, U64, njit
 from simcore.bits import ONE, ZERO, ctz, popcount
 
 __all__ = ["LANE_MASK", "downward", "gather", "lane_of", "lanes_held", "spread", "suit_tops", "upward"]
@@ -26,7 +26,12 @@ _BELOW4, _BELOW8 = np.uint64(0x0FFF0FFF0FFF0FFF), np.uint64(0x00FF00FF00FF00FF)
 _LANES_FULL = np.uint64(0x7FFF7FFF7FFF7FFF)
 _GUARD = np.uint64(0x8000800080008000)
 
-if JIT and HAS_BMI2:
+if TYPE_CHECKING:
+
+    def gather(value: U64, mask: U64) -> U64: ...
+    def spread(value: U64, mask: U64) -> U64: ...
+
+elif JIT and HAS_BMI2:
 
     def _instruction(name: str) -> Any:
         def make(typingctx: Any, value: Any, mask: Any) -> Any:
@@ -45,7 +50,7 @@ if JIT and HAS_BMI2:
 else:
 
     @njit
-    def gather(value: np.uint64, mask: np.uint64) -> np.uint64:
+    def gather(value: U64, mask: U64) -> U64:
         """Return the bits of ``value`` that lie in ``mask``, moved together at the low end."""
         result = ZERO
         place = ONE
@@ -59,7 +64,7 @@ else:
         return result
 
     @njit
-    def spread(value: np.uint64, mask: np.uint64) -> np.uint64:
+    def spread(value: U64, mask: U64) -> U64:
         """Return the low bits of ``value`` moved to the places of the bits of ``mask``."""
         result = ZERO
         place = ONE
@@ -74,20 +79,20 @@ else:
 
 
 @njit
-def lane_of(bit: np.uint64) -> np.uint64:
+def lane_of(bit: U64) -> U64:
     """Return the mask of the whole suit of a card given as a one-bit mask."""
     return LANE_MASK << (np.uint64(ctz(bit)) & _LANE_START)
 
 
 @njit
-def upward(cards: np.uint64) -> np.uint64:
+def upward(cards: U64) -> U64:
     """Return, suit by suit, every place at or above the lowest of ``cards`` (three spare bits of a lane may be set)."""
     # The guard keeps the borrow of a lane inside it: 0x8000 - x has the lowest set bit of x and the complement above it.
     return (_GUARD - cards) | cards
 
 
 @njit
-def downward(cards: np.uint64) -> np.uint64:
+def downward(cards: U64) -> U64:
     """Return, suit by suit, every place at or below the highest of ``cards``."""
     x = cards | ((cards >> ONE) & _BELOW1)
     x |= (x >> np.uint64(2)) & _BELOW2
@@ -96,13 +101,13 @@ def downward(cards: np.uint64) -> np.uint64:
 
 
 @njit
-def lanes_held(cards: np.uint64) -> np.uint64:
+def lanes_held(cards: U64) -> U64:
     """Return the whole lanes of the suits in which there is a card."""
     return (((cards + _LANES_FULL) & _GUARD) >> np.uint64(15)) * np.uint64(0xFFFF)
 
 
 @njit
-def suit_tops(live: np.uint64) -> np.uint64:
+def suit_tops(live: U64) -> U64:
     """Return the places, among gathered cards, of the highest live card of each suit."""
     count = popcount(live & np.uint64(0x1FFF))
     tops = (ONE << np.uint64(count)) >> ONE

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, clz, popcount
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import PAIRING, TRUMP
@@ -30,7 +30,7 @@ _TOP = np.uint64(1 << 63)
 
 
 @njit
-def _run(mine: np.uint64, others: np.uint64) -> np.uint64:
+def _run(mine: U64, others: U64) -> U64:
     """Return the cards of ``mine`` (one suit) above every card of ``others``."""
     if others == ZERO:
         return mine
@@ -39,7 +39,7 @@ def _run(mine: np.uint64, others: np.uint64) -> np.uint64:
 
 
 @njit
-def _lowest_kept(cards: np.uint64, count: np.int64) -> np.uint64:
+def _lowest_kept(cards: U64, count: I64) -> U64:
     """Return the lowest of the ``count`` highest of ``cards`` (at least one)."""
     rest = cards
     for _ in range(popcount(cards) - count):
@@ -48,7 +48,7 @@ def _lowest_kept(cards: np.uint64, count: np.int64) -> np.uint64:
 
 
 @njit
-def tricks_of_leaders(u: Any, v: Any, seat: np.int64, left: np.int64, needed: np.int64) -> tuple[np.int64, np.uint64]:
+def tricks_of_leaders(u: Any, v: Any, seat: I64, left: I64, needed: I64) -> tuple[I64, U64]:
     """Return how many tricks the side on lead takes at least, ``left`` tricks to be played, and the rank winners."""
     mate = seat ^ v[PAIRING]
     first = (seat + 1) & 3
@@ -159,7 +159,7 @@ def tricks_of_leaders(u: Any, v: Any, seat: np.int64, left: np.int64, needed: np
 
 
 @njit
-def tricks_of_others(u: Any, v: Any, seat: np.int64, live: np.uint64) -> tuple[np.int64, np.uint64]:
+def tricks_of_others(u: Any, v: Any, seat: I64, live: U64) -> tuple[I64, U64]:
     """Return how many tricks the side not on lead takes at least, and the rank winners."""
     mate = seat ^ v[PAIRING]
     first = (seat + 1) & 3

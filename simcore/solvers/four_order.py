@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, clz, ctz, popcount
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import PAIRING, TRUMP
@@ -23,12 +23,12 @@ _LANE_START = np.uint64(48)
 
 
 @njit
-def _top(x: np.uint64) -> np.uint64:
+def _top(x: U64) -> U64:
     return _TOP >> np.uint64(clz(x))
 
 
 @njit
-def put_up(v: Any, at: np.int64, cards: np.uint64) -> np.int64:
+def put_up(v: Any, at: I64, cards: U64) -> I64:
     """Append cards to a list, low bits first; return the place behind them."""
     rest = cards
     while rest != ZERO:
@@ -39,7 +39,7 @@ def put_up(v: Any, at: np.int64, cards: np.uint64) -> np.int64:
 
 
 @njit
-def put_down(v: Any, at: np.int64, cards: np.uint64) -> np.int64:
+def put_down(v: Any, at: I64, cards: U64) -> I64:
     """Append cards to a list, high bits first; return the place behind them."""
     rest = cards
     while rest != ZERO:
@@ -51,7 +51,7 @@ def put_down(v: Any, at: np.int64, cards: np.uint64) -> np.int64:
 
 
 @njit
-def order_lead(u: Any, v: Any, at: np.int64, seat: np.int64, choices: np.uint64, live: np.uint64) -> np.int64:
+def order_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, live: U64) -> I64:
     """List the leads of a seat; return the place behind the list."""
     trump = u[TRUMP]
     mate = seat ^ v[PAIRING]
@@ -151,19 +151,18 @@ def order_lead(u: Any, v: Any, at: np.int64, seat: np.int64, choices: np.uint64,
 def order_follow(
     u: Any,
     v: Any,
-    at: np.int64,
-    seat: np.int64,
-    later: np.int64,
-    choices: np.uint64,
-    led: np.uint64,
-    winning: np.uint64,
+    at: I64,
+    seat: I64,
+    later: I64,
+    choices: U64,
+    led: U64,
+    winning: U64,
     ours: bool,
-) -> np.int64:
+) -> I64:
     """List the cards of a seat that follows suit; ``later`` seats (0 to 2) play after it."""
     best = _top(choices)
     if winning & led == ZERO or best < winning:
         return put_up(v, at, choices)
-    trump = u[TRUMP]
     # The highest card that each side may still play to this trick; a possible ruff beats everything.
     theirs = ZERO
     mates = ZERO
@@ -187,8 +186,7 @@ def order_follow(
     higher = choices & ~(winning | (winning - ONE))
     sure = higher & ~(theirs | (theirs - ONE)) if theirs != ZERO and theirs != _TOP else higher
     if theirs == _TOP:
-        at = put_up(v, at, choices)
-        return at
+        return put_up(v, at, choices)
     if sure != ZERO:
         at = put_up(v, at, sure)
         return put_up(v, at, choices & ~sure)
@@ -200,14 +198,14 @@ def order_follow(
 def order_void(
     u: Any,
     v: Any,
-    at: np.int64,
-    seat: np.int64,
-    later: np.int64,
-    choices: np.uint64,
-    led: np.uint64,
-    winning: np.uint64,
+    at: I64,
+    seat: I64,
+    later: I64,
+    choices: U64,
+    led: U64,
+    winning: U64,
     ours: bool,
-) -> np.int64:
+) -> I64:
     """List the ruffs and discards of a seat void in the suit led; ``later`` seats (0 to 2) play after it."""
     trump = u[TRUMP]
     rest = choices

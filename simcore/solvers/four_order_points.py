@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, clz, ctz
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import AVERAGE, PAIRING, POINTS, TRICK, TRUMP
@@ -23,12 +23,12 @@ _LANE_START = np.uint64(48)
 
 
 @njit
-def _top(x: np.uint64) -> np.uint64:
+def _top(x: U64) -> U64:
     return _TOP >> np.uint64(clz(x))
 
 
 @njit
-def _insert(v: Any, scores: Any, at: np.int64, end: np.int64, card: np.int64, score: np.int64) -> np.int64:
+def _insert(v: Any, scores: Any, at: I64, end: I64, card: I64, score: I64) -> I64:
     place = end
     while place > at and scores[place - at - 1] < score:
         v[place] = v[place - 1]
@@ -40,7 +40,7 @@ def _insert(v: Any, scores: Any, at: np.int64, end: np.int64, card: np.int64, sc
 
 
 @njit
-def order_points_lead(u: Any, v: Any, scores: Any, at: np.int64, seat: np.int64, choices: np.uint64) -> np.int64:
+def order_points_lead(u: Any, v: Any, scores: Any, at: I64, seat: I64, choices: U64) -> I64:
     """List the leads of a seat by score; return the place behind the list."""
     trump = u[TRUMP]
     mate = seat ^ v[PAIRING]
@@ -96,15 +96,15 @@ def order_points_reply(
     u: Any,
     v: Any,
     scores: Any,
-    at: np.int64,
-    seat: np.int64,
-    later: np.int64,
-    choices: np.uint64,
-    led: np.uint64,
-    trick: np.uint64,
-    winning: np.uint64,
+    at: I64,
+    seat: I64,
+    later: I64,
+    choices: U64,
+    led: U64,
+    trick: U64,
+    winning: U64,
     ours: bool,
-) -> np.int64:
+) -> I64:
     """List the replies of a seat by score; ``trick`` holds the cards played, ``later`` seats (0 to 2) still follow."""
     trump = u[TRUMP]
     mate = seat ^ v[PAIRING]

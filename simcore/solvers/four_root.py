@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, popcount
 from simcore.solvers.four_bits import LANE_MASK, lane_of, suit_tops
 from simcore.solvers.four_search import at_least, shape_of
@@ -65,7 +65,7 @@ _T_TRUMP, _T_LOW, _T_PLAIN, _T_TRICK, _T_MOST, _T_POINTS = 0, 1, 2, 3, 4, 8
 
 
 @njit
-def turned(cards: np.uint64) -> np.uint64:
+def turned(cards: U64) -> U64:
     """Return cards with their ranks turned round: the 2 becomes the ace."""
     result = ZERO
     rest = cards
@@ -77,7 +77,7 @@ def turned(cards: np.uint64) -> np.uint64:
 
 
 @njit
-def _divisor(a: np.int64, b: np.int64) -> np.int64:
+def _divisor(a: I64, b: I64) -> I64:
     a, b = abs(a), abs(b)
     while b != 0:
         a, b = b, a % b
@@ -90,12 +90,12 @@ def set_up(
     v: Any,
     hands: Any,
     terms: Any,
-    pairing: np.int64,
-    leader: np.int64,
+    pairing: I64,
+    leader: I64,
     table: Any,
-    played: np.int64,
-    won: np.int64,
-    lost: np.int64,
+    played: I64,
+    won: I64,
+    lost: I64,
 ) -> None:
     """Write a position into the state.
 
@@ -192,7 +192,7 @@ def set_up(
 
 
 @njit
-def put_card(u: Any, v: Any, ply: np.int64, seat: np.int64, card: np.uint64, live: np.uint64) -> None:
+def put_card(u: Any, v: Any, ply: I64, seat: I64, card: U64, live: U64) -> None:
     """Write a card of the root's own trick into the row of its ply, as the search would have."""
     b = U_ROWS + U_ROW * ply
     c = V_ROWS + V_ROW * ply
@@ -219,12 +219,12 @@ def put_card(u: Any, v: Any, ply: np.int64, seat: np.int64, card: np.uint64, liv
 
 
 @njit
-def _table_cards(u: Any, v: Any) -> np.uint64:
+def _table_cards(u: Any, v: Any) -> U64:
     return u[U_ROWS + U_ROW * (v[FIRST] - 1) + TRIED] if v[FIRST] > 0 else ZERO
 
 
 @njit
-def limits(u: Any, v: Any) -> tuple[np.int64, np.int64]:
+def limits(u: Any, v: Any) -> tuple[I64, I64]:
     """Return the least and the most that side 0 can get from the root on, in the search's units."""
     live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)
     left = popcount(live) >> 2
@@ -239,7 +239,7 @@ def limits(u: Any, v: Any) -> tuple[np.int64, np.int64]:
 
 
 @njit
-def margin_of(u: Any, v: Any, value: np.int64) -> np.int64:
+def margin_of(u: Any, v: Any, value: I64) -> I64:
     """Return side 0's points minus side 1's from the root on, in the contract's points, for a value in the search's units."""
     live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)
     left = popcount(live) >> 2
@@ -261,10 +261,10 @@ def value_between(
     patterns: Any,
     used: Any,
     hints: Any,
-    low: np.int64,
-    high: np.int64,
-    guess: np.int64,
-) -> np.int64:
+    low: I64,
+    high: I64,
+    guess: I64,
+) -> I64:
     """Return the value at the root, known to lie in ``low`` … ``high``, by zero-window searches from ``guess`` on."""
     guess = max(low, min(high, guess))
     steps = 0
@@ -283,9 +283,7 @@ def value_between(
 
 
 @njit
-def solve(
-    u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, guess: np.int64
-) -> tuple[np.int64, np.int64]:
+def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
     """Return the margin of side 0 at the root and the value to guess for a neighbouring position."""
     low, high = limits(u, v)
     if v[KIND] == SCORING and v[MOST] > 0 and v[TRICK] == 0 and u[SCORERS] == ZERO:
@@ -311,7 +309,7 @@ def solve(
 
 
 @njit
-def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, card: np.int64) -> np.int64:
+def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, card: I64) -> I64:
     """Return the margin of side 0 from the root on if the seat to play plays ``card`` (turned round if the contract is low)."""
     ply = v[FIRST]
     live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, clz, ctz, popcount
 from simcore.solvers.four_bits import downward, gather, lane_of, lanes_held, spread, suit_tops, upward
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
@@ -86,7 +86,7 @@ _TAG = np.uint64(0xFFFFFF00)
 
 
 @njit
-def shape_of(u: Any) -> np.uint64:
+def shape_of(u: Any) -> U64:
     """Return the shape: 16 counts of four bits, seat by seat, suit by suit."""
     shape = ZERO
     for seat in range(4):
@@ -97,7 +97,7 @@ def shape_of(u: Any) -> np.uint64:
 
 
 @njit
-def _extremes(u: Any, v: Any, live: np.uint64, left: np.int64, won: np.int64) -> tuple[np.int64, np.int64]:
+def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64]:
     """Return the least and the most that side 0 can still get: every minus and no plus, or the other way round."""
     low = np.int64(0)
     high = np.int64(0)
@@ -122,7 +122,7 @@ def _extremes(u: Any, v: Any, live: np.uint64, left: np.int64, won: np.int64) ->
 
 
 @njit
-def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, target: np.int64) -> np.int64:
+def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, target: I64) -> I64:
     """Answer "does side 0 get ``target`` or more?" with a bound: a value >= target is a lower, a smaller one an upper bound.
 
     The root stands in row ``v[FIRST]`` (0 to 3 cards already on the table in the rows before).
@@ -170,7 +170,6 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                     settled = True
                 elif left == 1:
                     # the last trick plays itself
-                    led = lane_of(u[seat])
                     winning = u[seat]
                     winner = seat
                     for n in range(1, 4):
@@ -308,12 +307,12 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 index ^= index >> _M32
                 index *= _MIX2
                 slot = np.int64((index >> np.uint64(40)) & last_hint)
-                tag = np.int64((index >> np.uint64(8)) & _TAG)
+                mark = np.int64((index >> np.uint64(8)) & _TAG)
                 v[c + HINT_SLOT] = slot
-                v[c + HINT] = tag
+                v[c + HINT] = mark
                 hint = np.int64(hints[slot])
                 hinted = ZERO
-                if (hint & ~255) == tag:
+                if (hint & ~255) == mark:
                     hint &= 255
                     bit = ONE << np.uint64(hint)
                     if choices & bit != ZERO:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO
 
 __all__ = ["BIAS", "find_slot", "finer", "forget", "lookup", "remember"]
@@ -54,7 +54,7 @@ def forget(keys: Any, heads: Any, used: Any) -> None:
 
 
 @njit
-def find_slot(keys: Any, key: np.uint64) -> np.int64:
+def find_slot(keys: Any, key: U64) -> I64:
     """Return the slot of a shape, or the free slot where it belongs (keys are never zero)."""
     last = np.int64(keys.size - 1)
     slot = np.int64((key * _MIX) >> _MIX_AT) & last
@@ -64,7 +64,7 @@ def find_slot(keys: Any, key: np.uint64) -> np.int64:
 
 
 @njit
-def finer(key: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
+def finer(key: U64, low: U64, high: U64) -> U64:
     """Return the key of a shape together with the owners of some cards (a 64-bit hash, never zero)."""
     mixed = (low * _MIX) ^ (high * _MIX3)
     mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX4
@@ -72,7 +72,7 @@ def finer(key: np.uint64, low: np.uint64, high: np.uint64) -> np.uint64:
 
 
 @njit
-def lookup(patterns: Any, head: np.int64, low: np.uint64, high: np.uint64, needed: np.int64) -> np.int64:
+def lookup(patterns: Any, head: I64, low: U64, high: U64, needed: I64) -> I64:
     """Return the first pattern of a list that matches and settles "at least ``needed``?", or 0."""
     want = np.uint64(needed + BIAS)
     at = head
@@ -87,13 +87,13 @@ def lookup(patterns: Any, head: np.int64, low: np.uint64, high: np.uint64, neede
 
 
 @njit
-def lower_bound(patterns: Any, at: np.int64) -> np.int64:
+def lower_bound(patterns: Any, at: I64) -> I64:
     """Return what side 0 gets at least."""
     return np.int64((patterns[at, 3] >> _LOWER_AT) & _BOUND) - BIAS
 
 
 @njit
-def upper_bound(patterns: Any, at: np.int64) -> np.int64:
+def upper_bound(patterns: Any, at: I64) -> I64:
     """Return what side 0 gets at most."""
     return np.int64(patterns[at, 3] >> _UPPER_AT) - BIAS
 
@@ -104,12 +104,12 @@ def remember(
     heads: Any,
     patterns: Any,
     used: Any,
-    key: np.uint64,
-    low: np.uint64,
-    high: np.uint64,
-    mask: np.uint64,
-    lower: np.int64,
-    upper: np.int64,
+    key: U64,
+    low: U64,
+    high: U64,
+    mask: U64,
+    lower: I64,
+    upper: I64,
 ) -> None:
     """Store that positions of shape ``key`` with these owners under ``mask`` are worth ``lower`` to ``upper``."""
     if used[PATTERNS] >= patterns.shape[0] or 4 * used[SHAPES] >= 3 * keys.size:
