@@ -72,7 +72,7 @@ from simcore.solvers.four_state import (
     WON,
     WON_BEFORE,
 )
-from simcore.solvers.four_table import find_slot, finer, lookup, lower_bound, remember, upper_bound
+from simcore.solvers.four_table import lower_bound, remember, search_table, upper_bound
 
 __all__ = ["at_least"]
 
@@ -217,19 +217,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                                 rest ^= bit
                             key ^= tag * _MIX2
                     u[b + LOW], u[b + HIGH], u[b + KEY], u[b + LIVE] = low, high, key, live
-                    slot = find_slot(keys, key)
-                    at = np.int64(0)
-                    if keys[slot] == key:
-                        at = lookup(patterns, np.int64(heads[slot]), low, high, target - gain)
-                    tops = suit_tops(live)
-                    u[b + TOPS] = tops
-                    if at == 0:
-                        # patterns that pin the two top cards of every suit lie under a finer key
-                        tops |= tops >> ONE
-                        key = finer(key, low & tops, high & tops)
-                        slot = find_slot(keys, key)
-                        if keys[slot] == key:
-                            at = lookup(patterns, np.int64(heads[slot]), low, high, target - gain)
+                    at = search_table(keys, heads, patterns, key, low, high, live, target - gain)
                     if at != 0:
                         value = gain + lower_bound(patterns, at)
                         if value < target:
@@ -271,6 +259,8 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                 entering = False
                 continue
             # ---------------------------------------------------------------- choices
+            if place == 0:
+                u[b + TOPS] = suit_tops(u[b + LIVE])
             hand = u[seat]
             live = u[b + LIVE]
             choices = hand
@@ -457,11 +447,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                     high_end = value - gain
                 pinned = (upward(found) | downward(found_low) | special) & live
                 mask = gather(pinned, live)
-                key, low, high = u[b + KEY], u[b + LOW], u[b + HIGH]
-                tops = u[b + TOPS] | (u[b + TOPS] >> ONE)
-                if tops & ~mask == ZERO:
-                    key = finer(key, low & tops, high & tops)
-                remember(keys, heads, patterns, used, key, low, high, mask, low_end, high_end)
+                remember(keys, heads, patterns, used, u[b + KEY], u[b + LOW], u[b + HIGH], mask, live, scoring, low_end, high_end)
             if ply == v[FIRST]:
                 v[NODES] += nodes
                 return value

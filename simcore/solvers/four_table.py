@@ -15,6 +15,9 @@ Owners are two bit planes over the gathered live cards (seat = low plane + 2 * h
 so a position matches when ``((low ^ word0) | (high ^ word1)) & mask`` is zero.  Within one shape the gathered suits always
 lie at the same places.  Bounds count from the position on, for side 0.
 
+A shape's patterns are dealt out over up to 16 lists, by the set of suits whose two top cards they pin, and under each set by the
+owners of those cards (a 64-bit hash); the shape's own entry says which sets there are, and a lookup visits one list of each.
+
 When the shapes or the patterns run out, the whole table is forgotten: memory is bounded, results do not change.
 """
 
@@ -25,12 +28,14 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ONE, ZERO
+from simcore.bits import ONE, ZERO, ctz, popcount
 
-__all__ = ["BIAS", "find_slot", "finer", "forget", "lookup", "remember"]
+__all__ = ["BIAS", "find_slot", "finer", "forget", "lower_bound", "remember", "search_table", "upper_bound"]
 
 BIAS = np.int64(1 << 19)
 _BOUND = np.uint64(0xFFFFF)
+_HEAD = np.int64(0xFFFFFFFF)
+_LANE, _THREE = np.uint64(0x1FFF), np.uint64(3)
 _NEXT = np.uint64(0xFFFFFF)
 _LOWER_AT = np.uint64(24)
 _UPPER_AT = np.uint64(44)
@@ -99,6 +104,54 @@ def upper_bound(patterns: Any, at: I64) -> I64:
 
 
 @njit
+def fine_tops(live: U64, suits: I64) -> U64:
+    """Return, gathered, the two top live cards of each suit in the set ``suits`` (bit 0 clubs)."""
+    tops = ZERO
+    below = np.int64(0)
+    for suit in range(4):
+        count = popcount((live >> np.uint64(16 * suit)) & _LANE)
+        below += count
+        if (suits >> suit) & 1 != 0 and count != 0:
+            if count > 1:
+                tops |= _THREE << np.uint64(below - 2)
+            else:
+                tops |= ONE << np.uint64(below - 1)
+    return tops
+
+
+@njit
+def search_table(keys: Any, heads: Any, patterns: Any, key: U64, low: U64, high: U64, live: U64, needed: I64) -> I64:
+    """Return a stored pattern that matches a position of shape ``key`` and settles "at least ``needed``?", or 0."""
+    slot = find_slot(keys, key)
+    if keys[slot] != key:
+        return np.int64(0)
+    head = heads[slot]
+    at = lookup(patterns, head & _HEAD, low, high, needed)
+    sets = head >> 32
+    while at == 0 and sets != 0:
+        suits = ctz(np.uint64(sets))
+        sets &= sets - 1
+        tops = fine_tops(live, suits)
+        fine = finer(key + np.uint64(suits) * _MIX, low & tops, high & tops)
+        slot = find_slot(keys, fine)
+        if keys[slot] == fine:
+            at = lookup(patterns, heads[slot] & _HEAD, low, high, needed)
+    return at
+
+
+@njit
+def _claim(keys: Any, heads: Any, used: Any, key: U64) -> I64:
+    """Return the slot of a key, taking a free one if it is new."""
+    slot = find_slot(keys, key)
+    if keys[slot] == ZERO:
+        keys[slot] = key
+        heads[slot] = 0
+        used[SLOTS + used[SHAPES]] = slot
+        used[SHAPES] += 1
+    return slot
+
+
+@njit
 def remember(
     keys: Any,
     heads: Any,
@@ -108,26 +161,36 @@ def remember(
     low: U64,
     high: U64,
     mask: U64,
+    live: U64,
+    many: bool,
     lower: I64,
     upper: I64,
 ) -> None:
-    """Store that positions of shape ``key`` with these owners under ``mask`` are worth ``lower`` to ``upper``."""
-    if used[PATTERNS] >= patterns.shape[0] or 4 * used[SHAPES] >= 3 * keys.size:
+    """Store that positions of shape ``key`` with these owners under ``mask`` are worth ``lower`` to ``upper``.
+
+    ``many``: use all 16 lists; else (patterns that pin little, short lists) only those that pin no or every suit.
+    """
+    if used[PATTERNS] >= patterns.shape[0] or 4 * used[SHAPES] >= 3 * keys.size - 8:
         forget(keys, heads, used)
         used[FORGOTTEN] += 1
     low = low & mask
     high = high & mask
     low_word = np.uint64(lower + BIAS)
     high_word = np.uint64(upper + BIAS)
-    slot = find_slot(keys, key)
-    if keys[slot] == ZERO:
-        keys[slot] = key
-        heads[slot] = 0
-        used[SLOTS + used[SHAPES]] = slot
-        used[SHAPES] += 1
+    slot = _claim(keys, heads, used, key)
+    suits = np.int64(0)
+    if not many and fine_tops(live, np.int64(15)) & ~mask == ZERO:
+        suits = np.int64(15)
+    for suit in range(4 if many else 0):
+        if (live >> np.uint64(16 * suit)) & _LANE != ZERO and fine_tops(live, 1 << suit) & ~mask == ZERO:
+            suits |= 1 << suit
+    if suits != 0:
+        heads[slot] |= np.int64(1) << (32 + suits)
+        tops = fine_tops(live, suits)
+        slot = _claim(keys, heads, used, finer(key + np.uint64(suits) * _MIX, low & tops, high & tops))
     # Drop stored patterns that the new one covers and that say no more; tighten an equal one.
     before = np.int64(0)
-    at = np.int64(heads[slot])
+    at = heads[slot] & _HEAD
     while at != 0:
         meta = patterns[at, 3]
         after = np.int64(meta & _NEXT)
@@ -143,7 +206,7 @@ def remember(
                 return
             if old_low <= low_word and old_high >= high_word:
                 if before == 0:
-                    heads[slot] = after
+                    heads[slot] = (heads[slot] & ~_HEAD) | after
                 else:
                     patterns[before, 3] = (patterns[before, 3] & ~_NEXT) | np.uint64(after)
                 at = after
@@ -155,5 +218,5 @@ def remember(
     patterns[new, 0] = low
     patterns[new, 1] = high
     patterns[new, 2] = mask
-    patterns[new, 3] = high_word << _UPPER_AT | low_word << _LOWER_AT | np.uint64(heads[slot])
-    heads[slot] = new
+    patterns[new, 3] = high_word << _UPPER_AT | low_word << _LOWER_AT | np.uint64(heads[slot] & _HEAD)
+    heads[slot] = (heads[slot] & ~_HEAD) | new
