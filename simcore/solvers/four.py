@@ -64,17 +64,18 @@ class Solver:
     def __init__(self, megabytes: int = 96) -> None:
         if not 1 <= megabytes <= 512:
             raise BadInput(f"megabytes is {megabytes!r}; accepted: 1 to 512")
-        patterns = (megabytes << 20) // 40  # 32 bytes a pattern, and a quarter as many shapes of 24 bytes
+        patterns = (megabytes << 20) // 52  # 40 bytes a pattern, and a quarter as many shapes of 24 bytes
         shapes = 1 << max(10, (patterns >> 1).bit_length() - 1)
         self._u = np.zeros(U_WORDS, np.uint64)
         self._v = np.zeros(V_WORDS, np.int64)
         self._keys = np.zeros(shapes, np.uint64)
         self._heads = np.zeros(shapes, np.int64)
         self._patterns = np.zeros((patterns, 4), np.uint64)
+        self._marks = np.zeros(patterns, np.uint64)
         self._used = np.zeros(SLOTS + shapes, np.int64)
         self._used[PATTERNS] = 1
         self._hints = np.zeros(1 << 18, np.uint32)
-        self._memory = (self._u, self._v, self._keys, self._heads, self._patterns, self._used, self._hints)
+        self._memory = (self._u, self._v, self._keys, self._heads, self._patterns, self._marks, self._used, self._hints)
         self._tag: tuple[bytes, int, int] | None = None
         self._guess = 0
 

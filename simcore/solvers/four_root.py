@@ -30,6 +30,7 @@ from simcore.solvers.four_state import (
     LEADER,
     LED,
     LIVE,
+    MIXED,
     MOST,
     PAIRING,
     POINTS,
@@ -151,6 +152,7 @@ def set_up(
         v[MOST] = 0  # decided before the root
     scorers = ZERO
     special = ZERO
+    mixed = 0
     for suit in range(4):
         # special: what scores otherwise than most cards of its suit
         v[AVERAGE + suit] = 0
@@ -164,8 +166,13 @@ def set_up(
                     count += 1
             if count > times:
                 times, common = count, points
+        other_points = common
         for rank in range(13):
             points = terms[_T_POINTS + 16 * suit + rank]
+            if points != common:
+                if other_points != common and points != other_points:
+                    mixed = 1  # cards of one suit score in more than two ways: which is which must be told by place
+                other_points = points
             place = 16 * suit + (12 - rank if low else rank)
             bit = ONE << np.uint64(place)
             v[POINTS + place] = np.int64(0)
@@ -180,6 +187,7 @@ def set_up(
                     special |= bit
     u[SCORERS] = scorers
     u[SPECIAL] = special
+    v[MIXED] = mixed
     # the cards on the table are plies already played
     u[U_ROWS + SHAPE] = shape_of(u)
     for n in range(played):
@@ -259,6 +267,7 @@ def value_between(
     keys: Any,
     heads: Any,
     patterns: Any,
+    marks: Any,
     used: Any,
     hints: Any,
     low: I64,
@@ -272,7 +281,7 @@ def value_between(
         target = guess if guess > low else low + 1
         if steps >= 3:
             target = (low + high + 1) >> 1
-        value = at_least(u, v, keys, heads, patterns, used, hints, target)
+        value = at_least(u, v, keys, heads, patterns, marks, used, hints, target)
         if value < target:
             high = value
         else:
@@ -283,7 +292,7 @@ def value_between(
 
 
 @njit
-def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
+def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
     """Return the margin of side 0 at the root and the value to guess for a neighbouring position."""
     low, high = limits(u, v)
     if v[KIND] == SCORING and v[MOST] > 0 and v[TRICK] == 0 and u[SCORERS] == ZERO:
@@ -293,10 +302,11 @@ def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints
         needed = (v[TRICKS] >> 1) + 1 - v[WON]
         margin = np.int64(-1)
         left = popcount(u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)) >> 2
-        if needed <= left and at_least(u, v, keys, heads, patterns, used, hints, needed) >= needed:
+        if needed <= left and at_least(u, v, keys, heads, patterns, marks, used, hints, needed) >= needed:
             margin = np.int64(1)
         elif v[TRICKS] & 1 == 0 and (
-            needed <= 1 or (needed - 1 <= left and at_least(u, v, keys, heads, patterns, used, hints, needed - 1) >= needed - 1)
+            needed <= 1
+            or (needed - 1 <= left and at_least(u, v, keys, heads, patterns, marks, used, hints, needed - 1) >= needed - 1)
         ):
             margin = np.int64(0)
         v[KIND], v[MOST], v[TRICK] = SCORING, most, 0
@@ -304,12 +314,12 @@ def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints
         if v[HALVES] != 0:
             scale //= 2
         return margin * scale, np.int64(0)
-    value = value_between(u, v, keys, heads, patterns, used, hints, low, high, guess)
+    value = value_between(u, v, keys, heads, patterns, marks, used, hints, low, high, guess)
     return margin_of(u, v, value), value
 
 
 @njit
-def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, card: I64) -> I64:
+def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used: Any, hints: Any, card: I64) -> I64:
     """Return the margin of side 0 from the root on if the seat to play plays ``card`` (turned round if the contract is low)."""
     ply = v[FIRST]
     live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)
@@ -320,7 +330,7 @@ def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, 
     if ply < 3:
         v[FIRST] = ply + 1
         u[U_ROWS + U_ROW * (ply + 1) + SHAPE] = shape_of(u)
-        return solve(u, v, keys, heads, patterns, used, hints, v[TRICKS] >> 1)[0]
+        return solve(u, v, keys, heads, patterns, marks, used, hints, v[TRICKS] >> 1)[0]
     # the trick is full: what it brings, and the rest from its winner's lead
     winner = v[V_ROWS + V_ROW * ply + WINNER]
     trick = u[U_ROWS + U_ROW * ply + TRIED]
@@ -353,7 +363,7 @@ def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, 
         before //= 2
     rest_margin = np.int64(0)
     if left != 0:
-        rest_margin = solve(u, v, keys, heads, patterns, used, hints, left >> 1)[0]
+        rest_margin = solve(u, v, keys, heads, patterns, marks, used, hints, left >> 1)[0]
     return before + rest_margin
 
 
@@ -364,6 +374,7 @@ def solve_batch(
     keys: Any,
     heads: Any,
     patterns: Any,
+    marks: Any,
     used: Any,
     hints: Any,
     hands: Any,
@@ -389,5 +400,5 @@ def solve_batch(
                     if guess == -1:
                         low, high = limits(u, v)
                         guess = (low + high + 1) >> 1
-                    margin, guess = solve(u, v, keys, heads, patterns, used, hints, guess)
+                    margin, guess = solve(u, v, keys, heads, patterns, marks, used, hints, guess)
                     out[d, t, p, s] = margin if north else -margin

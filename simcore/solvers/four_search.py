@@ -41,6 +41,7 @@ from simcore.solvers.four_state import (
     LIST,
     LIVE,
     LOW,
+    MIXED,
     MOST,
     NEXT,
     NODES,
@@ -122,7 +123,16 @@ def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64]
 
 
 @njit
-def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hints: Any, target: I64) -> I64:
+def owner_of(u: Any, bit: U64) -> I64:
+    """Return the seat that holds a card."""
+    for seat in range(3):
+        if u[seat] & bit != ZERO:
+            return np.int64(seat)
+    return np.int64(3)
+
+
+@njit
+def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used: Any, hints: Any, target: I64) -> I64:
     """Answer "does side 0 get ``target`` or more?" with a bound: a value >= target is a lower, a smaller one an upper bound.
 
     The root stands in row ``v[FIRST]`` (0 to 3 cards already on the table in the rows before).
@@ -211,13 +221,16 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                             tag = ZERO
                             while rest != ZERO:
                                 bit = rest & (ZERO - rest)
-                                where = np.uint64(popcount((bit - ONE) & live))
-                                tag += (np.uint64(v[POINTS + ctz(bit)]) + _MIX2) * ((where + ONE) * _MIX | ONE)
-                                tag ^= tag >> _M32
+                                where = np.uint64(owner_of(u, bit)) + (np.uint64(ctz(bit) >> 4) << np.uint64(2))
+                                if v[MIXED] != 0:
+                                    where += np.uint64(popcount((bit - ONE) & live)) << np.uint64(4)
+                                part = (np.uint64(v[POINTS + ctz(bit)] * 1024) + where + ONE) * _MIX
+                                part = (part ^ (part >> np.uint64(29))) * _MIX2
+                                tag += part ^ (part >> _M32)
                                 rest ^= bit
                             key ^= tag * _MIX2
                     u[b + LOW], u[b + HIGH], u[b + KEY], u[b + LIVE] = low, high, key, live
-                    at = search_table(keys, heads, patterns, key, low, high, live, target - gain)
+                    at = search_table(keys, heads, patterns, marks, key, low, high, gather(special, live), live, target - gain)
                     if at != 0:
                         value = gain + lower_bound(patterns, at)
                         if value < target:
@@ -445,9 +458,24 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, used: Any, hi
                     low_end = value - gain
                 else:
                     high_end = value - gain
-                pinned = (upward(found) | downward(found_low) | special) & live
-                mask = gather(pinned, live)
-                remember(keys, heads, patterns, used, u[b + KEY], u[b + LOW], u[b + HIGH], mask, live, scoring, low_end, high_end)
+                pinned = (upward(found) | downward(found_low)) & live
+                mask, scored = gather(pinned, live), gather(special, live)
+                remember(
+                    keys,
+                    heads,
+                    patterns,
+                    marks,
+                    used,
+                    u[b + KEY],
+                    u[b + LOW],
+                    u[b + HIGH],
+                    mask,
+                    scored,
+                    live,
+                    scoring,
+                    low_end,
+                    high_end,
+                )
             if ply == v[FIRST]:
                 v[NODES] += nodes
                 return value

@@ -18,7 +18,7 @@ U_ROWS, U_ROW = 16, 16
 CARD, WINNING, LED, LIVE, FOUND, REPS, RELEVANT, BOTTOMS, TOPS, SHAPE, LOW, HIGH, KEY, TRIED, FOUND_LOW = range(15)
 
 # v: one word each
-PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON, SCALE, HALVES = range(13)
+PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON, SCALE, HALVES, MIXED = range(14)
 AVERAGE = 80  # 4 words, points of the average card of each suit, in thirteenths
 POINTS = 16  # 64 words, points of each card for the side that takes it
 V_ROWS, V_ROW = 112, 32

@@ -12,6 +12,8 @@ Owners are two bit planes over the gathered live cards (seat = low plane + 2 * h
     word 2   mask: the cards whose owners matter, from the top of each suit down
     word 3   | upper bound, 20 bits | lower bound, 20 bits | next pattern, 24 bits |     bounds are biased by 2**19
 
+Which of the pinned cards score by themselves is a fifth word, in an array of its own (``marks``): it must agree too.
+
 so a position matches when ``((low ^ word0) | (high ^ word1)) & mask`` is zero.  Within one shape the gathered suits always
 lie at the same places.  Bounds count from the position on, for side 0.
 
@@ -77,14 +79,16 @@ def finer(key: U64, low: U64, high: U64) -> U64:
 
 
 @njit
-def lookup(patterns: Any, head: I64, low: U64, high: U64, needed: I64) -> I64:
+def lookup(patterns: Any, marks: Any, head: I64, low: U64, high: U64, scored: U64, needed: I64) -> I64:
     """Return the first pattern of a list that matches and settles "at least ``needed``?", or 0."""
     want = np.uint64(needed + BIAS)
     at = head
     while at != 0:
         meta = patterns[at, 3]
-        if ((patterns[at, 0] ^ low) | (patterns[at, 1] ^ high)) & patterns[at, 2] == ZERO and (
-            ((meta >> _LOWER_AT) & _BOUND) >= want or (meta >> _UPPER_AT) < want
+        if (
+            ((patterns[at, 0] ^ low) | (patterns[at, 1] ^ high)) & patterns[at, 2] == ZERO
+            and (((meta >> _LOWER_AT) & _BOUND) >= want or (meta >> _UPPER_AT) < want)
+            and (scored == ZERO or (marks[at] ^ scored) & patterns[at, 2] == ZERO)
         ):
             return at
         at = np.int64(meta & _NEXT)
@@ -120,13 +124,15 @@ def fine_tops(live: U64, suits: I64) -> U64:
 
 
 @njit
-def search_table(keys: Any, heads: Any, patterns: Any, key: U64, low: U64, high: U64, live: U64, needed: I64) -> I64:
+def search_table(
+    keys: Any, heads: Any, patterns: Any, marks: Any, key: U64, low: U64, high: U64, scored: U64, live: U64, needed: I64
+) -> I64:
     """Return a stored pattern that matches a position of shape ``key`` and settles "at least ``needed``?", or 0."""
     slot = find_slot(keys, key)
     if keys[slot] != key:
         return np.int64(0)
     head = heads[slot]
-    at = lookup(patterns, head & _HEAD, low, high, needed)
+    at = lookup(patterns, marks, head & _HEAD, low, high, scored, needed)
     sets = head >> 32
     while at == 0 and sets != 0:
         suits = ctz(np.uint64(sets))
@@ -135,7 +141,7 @@ def search_table(keys: Any, heads: Any, patterns: Any, key: U64, low: U64, high:
         fine = finer(key + np.uint64(suits) * _MIX, low & tops, high & tops)
         slot = find_slot(keys, fine)
         if keys[slot] == fine:
-            at = lookup(patterns, heads[slot] & _HEAD, low, high, needed)
+            at = lookup(patterns, marks, heads[slot] & _HEAD, low, high, scored, needed)
     return at
 
 
@@ -156,11 +162,13 @@ def remember(
     keys: Any,
     heads: Any,
     patterns: Any,
+    marks: Any,
     used: Any,
     key: U64,
     low: U64,
     high: U64,
     mask: U64,
+    scored: U64,
     live: U64,
     many: bool,
     lower: I64,
@@ -194,7 +202,10 @@ def remember(
     while at != 0:
         meta = patterns[at, 3]
         after = np.int64(meta & _NEXT)
-        if mask & ~patterns[at, 2] == ZERO and ((patterns[at, 0] ^ low) | (patterns[at, 1] ^ high)) & mask == ZERO:
+        if (
+            mask & ~patterns[at, 2] == ZERO
+            and ((patterns[at, 0] ^ low) | (patterns[at, 1] ^ high) | (marks[at] ^ scored)) & mask == ZERO
+        ):
             old_low = (meta >> _LOWER_AT) & _BOUND
             old_high = meta >> _UPPER_AT
             if mask == patterns[at, 2]:
@@ -215,6 +226,7 @@ def remember(
         at = after
     new = used[PATTERNS]
     used[PATTERNS] = new + 1
+    marks[new] = scored & mask
     patterns[new, 0] = low
     patterns[new, 1] = high
     patterns[new, 2] = mask
