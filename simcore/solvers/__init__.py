@@ -1,1 +1,5 @@
-"""Exact perfect-information solvers."""
+"""Exact solvers with all cards seen: four hands (Elections) in ``four``, two hands (Showcase's second playout) in ``two``."""
+
+from simcore.solvers.four import PAIRINGS, Solution, Solver, contract_terms, solve_deals, solve_position
+
+__all__ = ["PAIRINGS", "Solution", "Solver", "contract_terms", "solve_deals", "solve_position"]

@@ -1,0 +1,505 @@
+"""Exact four-hand (double-dummy) solver of Elections: any contract, pairing, leader and position with all cards seen.
+
+:func:`solve_position` answers for one position; :func:`solve_deals` for arrays of deals, contracts, pairings and declarers.  Both
+run on a :class:`Solver`, which owns the memory of a thread; its kernels release the GIL, so Python threads with a solver each run
+side by side.  Both sides maximise their own points minus the other side's; since both sides' points have a fixed sum (E15), the
+margin gives the points.
+
+Files: ``four_state`` (layout), ``four_bits``, ``four_table`` (memory), ``four_bounds`` (sure tricks), ``four_order`` (which card
+first), ``four_search`` (the search), ``four_root`` (contracts and drivers).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simcore.cards import FULL, SEATS, format_card, format_cards
+from simcore.errors import BadInput
+from simcore.rules import Contract, Ruleset
+from simcore.solvers.four_root import TERMS, card_value, set_up, solve, solve_batch
+from simcore.solvers.four_state import NODES, U_WORDS, V_WORDS
+from simcore.solvers.four_table import FORGOTTEN, PATTERNS, SHAPES, SLOTS, forget
+
+__all__ = ["PAIRINGS", "Solution", "Solver", "contract_terms", "solve_deals", "solve_position"]
+
+#: The pairings: which seat is N's partner.
+PAIRINGS = {"NE": 1, "NS": 2, "NW": 3}
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What both sides get with perfect play, all hands seen."""
+
+    margin: int  #: attackers' points minus defenders', points already won included
+    attackers: int
+    defenders: int
+    attackers_tricks: int | None  #: None where the value does not determine it
+    cards: dict[int, int]  #: every legal card (bit number) and the margin after it; empty unless asked for
+    line: tuple[tuple[int, int], ...]  #: (seat, card) of one best line of play; empty unless asked for
+    nodes: int  #: plies entered by the search
+
+
+def contract_terms(contract: Contract, *, low_plain: bool = False) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return a contract as the kernels read it, int64[72] (see ``four_root``); ``low_plain``: ``low_trump = "plain"`` (E14)."""
+    terms = np.zeros(TERMS, np.int64)
+    terms[0] = -1 if contract.trump is None else contract.trump
+    terms[1], terms[2], terms[3], terms[4] = contract.low, low_plain, contract.trick, contract.most_tricks
+    for card, (plus, minus) in contract.card_signs.items():
+        terms[8 + card] = plus + minus
+    return terms
+
+
+class Solver:
+    """The memory of one thread: a table of results and the state of a search.
+
+    Args:
+        megabytes: bound on the table of results, at least 1.  When it is full it is emptied; results do not change.
+    """
+
+    def __init__(self, megabytes: int = 96) -> None:
+        if not 1 <= megabytes <= 512:
+            raise BadInput(f"megabytes is {megabytes!r}; accepted: 1 to 512")
+        patterns = (megabytes << 20) // 52  # 40 bytes a pattern, and a quarter as many shapes of 24 bytes
+        shapes = 1 << max(10, (patterns >> 1).bit_length() - 1)
+        self._u = np.zeros(U_WORDS, np.uint64)
+        self._v = np.zeros(V_WORDS, np.int64)
+        self._keys = np.zeros(shapes, np.uint64)
+        self._heads = np.zeros(shapes, np.int64)
+        self._patterns = np.zeros((patterns, 4), np.uint64)
+        self._marks = np.zeros(patterns, np.uint64)
+        self._used = np.zeros(SLOTS + shapes, np.int64)
+        self._used[PATTERNS] = 1
+        self._hints = np.zeros(1 << 18, np.uint32)
+        self._memory = (self._u, self._v, self._keys, self._heads, self._patterns, self._marks, self._used, self._hints)
+        self._tag: tuple[bytes, int, int] | None = None
+        self._guess = 0
+
+    @property
+    def nodes(self) -> int:
+        """Plies entered since the solver was made."""
+        return int(self._v[NODES])
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes held, shapes and patterns in use, and how often the table was emptied because it was full."""
+        return {
+            "bytes": sum(array.nbytes for array in self._memory),
+            "shapes": int(self._used[SHAPES]),
+            "patterns": int(self._used[PATTERNS]) - 1,
+            "forgotten": int(self._used[FORGOTTEN]),
+        }
+
+    def forget(self) -> None:
+        """Empty the table, as if the solver were new."""
+        forget(self._keys, self._heads, self._used)
+        self._hints[:] = 0
+        self._tag = None
+
+    def _place(
+        self,
+        hands: np.ndarray[Any, np.dtype[np.uint64]],
+        terms: np.ndarray[Any, np.dtype[np.int64]],
+        pairing: int,
+        leader: int,
+        table: Sequence[int],
+        tricks: tuple[int, int],
+    ) -> None:
+        total = sum(tricks) + (sum(int(hand).bit_count() for hand in hands) + len(table)) // 4
+        tag = (terms.tobytes(), pairing, total)
+        if tag != self._tag:
+            self.forget()
+            self._tag = tag
+        cards = np.zeros(3, np.int64)
+        cards[: len(table)] = table
+        set_up(self._u, self._v, hands, terms, pairing, leader, cards, len(table), *tricks)
+
+    def position(
+        self,
+        hands: Sequence[int] | np.ndarray[Any, np.dtype[np.uint64]],
+        contract: Contract,
+        *,
+        pairing: int | str = 2,
+        declarer: int | str = 0,
+        leader: int | str | None = None,
+        table: Sequence[int] = (),
+        low_plain: bool = False,
+        tricks: tuple[int, int] = (0, 0),
+        points: tuple[int, int] = (0, 0),
+        cards: bool = False,
+        line: bool = False,
+    ) -> Solution:
+        """Solve one position; see :func:`solve_position`."""
+        held = _checked_hands(hands)
+        pairing = _pairing(pairing)
+        declarer = _seat(declarer, "declarer")
+        leader = (declarer + 1) & 3 if leader is None else _seat(leader, "leader")
+        table = _checked_position(held, leader, table)
+        _checked_counts(held, tricks, points)
+        terms = contract_terms(contract, low_plain=low_plain)
+        north_attacks = declarer in (0, pairing)
+        sign = 1 if north_attacks else -1
+        before = tricks if north_attacks else (tricks[1], tricks[0])
+        start = self.nodes
+        self.forget()
+        self._place(held, terms, pairing, leader, table, before)
+        margin = sign * int(solve(*self._memory, self._middle(held))[0])
+        left = (sum(int(hand).bit_count() for hand in held) + len(table)) // 4
+        all_tricks = left + sum(tricks)
+        # a bonus decided before the root, and points won before it, come on top
+        own, other = points
+        decided = 0
+        if contract.most_tricks:
+            if 2 * tricks[0] > all_tricks:
+                decided = contract.most_tricks
+            elif 2 * tricks[1] > all_tricks:
+                decided = -contract.most_tricks
+        answers: dict[int, int] = {}
+        if cards:
+            answers = {
+                card: value + own - other + decided
+                for card, value in self._cards(held, terms, pairing, leader, table, before, sign)
+            }
+        best: tuple[tuple[int, int], ...] = ()
+        needs_line = contract.most_tricks != 0 and all_tricks % 2 == 0
+        if line or needs_line:
+            best = self._line(held, terms, pairing, leader, table, before, sign, margin)
+        # both sides' points from the root on have a fixed sum, but for a bonus that nobody gets
+        live = 0
+        for hand in held:
+            live |= int(hand)
+        for card in table:
+            live |= 1 << card
+        rest = contract.trick * left + sum(int(terms[8 + card]) for card in range(64) if live >> card & 1)
+        if (
+            contract.most_tricks
+            and not decided
+            and not (needs_line and self._tied(best, terms, leader, table, pairing, tricks, north_attacks))
+        ):
+            rest += contract.most_tricks
+        rest += abs(decided) if contract.most_tricks > 0 else -abs(decided)
+        gained = margin + decided
+        attackers = (rest + gained) // 2
+        return Solution(
+            margin=gained + own - other,
+            attackers=attackers + own,
+            defenders=rest - attackers + other,
+            attackers_tricks=_tricks_of(contract, terms, gained, left, tricks),
+            cards=answers,
+            line=best if line else (),
+            nodes=self.nodes - start,
+        )
+
+    def _middle(self, held: np.ndarray[Any, np.dtype[np.uint64]]) -> int:
+        return (int(held[0]).bit_count() + 1) // 2
+
+    def _cards(
+        self,
+        held: np.ndarray[Any, np.dtype[np.uint64]],
+        terms: np.ndarray[Any, np.dtype[np.int64]],
+        pairing: int,
+        leader: int,
+        table: Sequence[int],
+        tricks: tuple[int, int],
+        sign: int,
+    ) -> Iterable[tuple[int, int]]:
+        """Yield every legal card and its margin; a run of equal cards is searched once."""
+        seat = (leader + len(table)) & 3
+        live = int(held[0] | held[1] | held[2] | held[3])
+        for card in table:
+            live |= 1 << card
+        previous: tuple[int, int] | None = None  # the last card searched and its value
+        for card in _legal(int(held[seat]), table):
+            if previous is not None and previous[0] >> 4 == card >> 4 and terms[8 + previous[0]] == terms[8 + card]:
+                between = live & ((1 << card) - (2 << previous[0]))
+                if between == 0:
+                    previous = (card, previous[1])
+                    yield previous
+                    continue
+            self._place(held, terms, pairing, leader, table, tricks)
+            value = sign * int(card_value(*self._memory, card if not terms[1] else (card & 48) + 12 - (card & 15)))
+            previous = (card, value)
+            yield previous
+
+    def _line(
+        self,
+        held: np.ndarray[Any, np.dtype[np.uint64]],
+        terms: np.ndarray[Any, np.dtype[np.int64]],
+        pairing: int,
+        leader: int,
+        table: Sequence[int],
+        tricks: tuple[int, int],
+        sign: int,
+        margin: int,
+    ) -> tuple[tuple[int, int], ...]:
+        """Return one best line: at every turn the first card that keeps the value."""
+        held = held.copy()
+        on_table = list(table)
+        won, lost = tricks
+        line: list[tuple[int, int]] = []
+        goal = margin
+        total = won + lost + (sum(int(hand).bit_count() for hand in held) + len(table)) // 4
+        while held.any():
+            seat = (leader + len(on_table)) & 3
+            answers = self._cards(held, terms, pairing, leader, on_table, (won, lost), sign)
+            card = next(card for card, value in answers if value == goal)
+            line.append((seat, card))
+            held[seat] ^= np.uint64(1 << card)
+            on_table.append(card)
+            if len(on_table) == 4:
+                winner = (leader + _winner_of(on_table, terms)) & 3
+                north = winner in (0, pairing)
+                gain = int(terms[3]) + sum(int(terms[8 + card]) for card in on_table)
+                was = _bonus(int(terms[4]), won, lost, total)
+                won, lost = won + north, lost + (not north)
+                gain = (gain if north else -gain) + _bonus(int(terms[4]), won, lost, total) - was
+                goal -= sign * gain
+                leader, on_table = winner, []
+        return tuple(line)
+
+    def _tied(
+        self,
+        line: Sequence[tuple[int, int]],
+        terms: np.ndarray[Any, np.dtype[np.int64]],
+        leader: int,
+        table: Sequence[int],
+        pairing: int,
+        tricks: tuple[int, int],
+        north_attacks: bool,
+    ) -> bool:
+        own, other = tricks
+        played = [*table, *(card for _, card in line)]
+        for n in range(0, len(played), 4):
+            leader = (leader + _winner_of(played[n : n + 4], terms)) & 3
+            if (leader in (0, pairing)) == north_attacks:
+                own += 1
+            else:
+                other += 1
+        return own == other
+
+
+def solve_position(
+    hands: Sequence[int] | np.ndarray[Any, np.dtype[np.uint64]],
+    contract: Contract,
+    *,
+    pairing: int | str = 2,
+    declarer: int | str = 0,
+    leader: int | str | None = None,
+    table: Sequence[int] = (),
+    low_plain: bool = False,
+    tricks: tuple[int, int] = (0, 0),
+    points: tuple[int, int] = (0, 0),
+    cards: bool = False,
+    line: bool = False,
+    solver: Solver | None = None,
+) -> Solution:
+    """Solve one position exactly, all hands seen.
+
+    Args:
+        hands: four masks, N E S W, of the cards still held (bit = 16 * suit + rank), 0 to 13 each.
+        contract: what pays, of any ruleset.
+        pairing: who is N's partner: 1 or ``"NE"``, 2 or ``"NS"``, 3 or ``"NW"``.
+        declarer: seat (0 … 3 or a letter) whose side are the attackers.
+        leader: seat that leads, or led the cards in ``table``; left of the declarer where not given (E12).
+        table: cards already on the table, the leader's first, no longer in ``hands``; 0 to 3.
+        low_plain: in a low contract trumps are ordinary cards (E14, ``low_trump = "plain"``).
+        tricks: attackers' and defenders' tricks taken before; they count for the bonus for more tricks.
+        points: attackers' and defenders' points won before, without a bonus; added to the answer.
+        cards: also give the margin after every legal card.
+        line: also give one best line of play.
+        solver: memory to use; by default one of this thread's own.
+
+    Raises:
+        BadInput: hands that share a card, are uneven, or do not fit the cards on the table.
+    """
+    solver = _of_thread() if solver is None else solver
+    return solver.position(
+        hands,
+        contract,
+        pairing=pairing,
+        declarer=declarer,
+        leader=leader,
+        table=table,
+        low_plain=low_plain,
+        tricks=tricks,
+        points=points,
+        cards=cards,
+        line=line,
+    )
+
+
+def solve_deals(
+    hands: np.ndarray[Any, np.dtype[np.uint64]],
+    ruleset: Ruleset,
+    *,
+    contracts: Sequence[str] | None = None,
+    pairings: Sequence[int] = (2,),
+    declarers: Sequence[int] = (0, 1, 2, 3),
+    dealers: np.ndarray[Any, np.dtype[np.int64]] | None = None,
+    solver: Solver | None = None,
+) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """Return the attackers' margin of whole deals (or of endings of equal length), all hands seen.
+
+    Args:
+        hands: uint64[n, 4], masks of N E S W.
+        ruleset: the rules of Elections; its choices ``low_trump`` and ``lead`` count.
+        contracts: contract ids; all of the ruleset by default.
+        pairings: 1 … 3, see :func:`solve_position`.
+        declarers: seats 0 … 3.
+        dealers: int64[n], needed where ``lead = "left-of-dealer"``.
+        solver: memory to use; by default one of this thread's own.
+
+    Returns:
+        int32[n, contracts, pairings, declarers], attackers' points minus defenders'.
+
+    Raises:
+        BadInput: a deal whose hands overlap or are uneven, or an argument out of range.
+    """
+    if ruleset.game != "elections":
+        raise BadInput(f"ruleset {ruleset.name!r} is for {ruleset.game!r}; accepted: a ruleset of elections")
+    deals = np.ascontiguousarray(hands, dtype=np.uint64)
+    if deals.ndim != 2 or deals.shape[1] != 4:
+        raise BadInput(f"hands have the shape {deals.shape!r}; accepted: (n, 4)")
+    for number, deal in enumerate(deals):
+        try:
+            _checked_position(_checked_hands(deal), 0, ())
+        except BadInput as error:
+            raise BadInput(f"deal {number}: {error}") from None
+    ids = ruleset.contract_ids if contracts is None else contracts
+    plain = ruleset.choices["low_trump"] == "plain"
+    if len(ids) == 0:
+        raise BadInput("contracts is empty; accepted: at least one contract id")
+    terms = np.stack([contract_terms(ruleset.contract(name), low_plain=plain) for name in ids])
+    partners = np.array([_pairing(pairing) for pairing in pairings], np.int64)
+    callers = np.array([_seat(declarer, "declarer") for declarer in declarers], np.int64)
+    leads = np.full(len(deals), -1, np.int64)
+    if ruleset.choices["lead"] == "left-of-dealer":
+        if dealers is None or np.shape(dealers) != (len(deals),):
+            raise BadInput(
+                "dealers are missing; accepted: one seat a deal, since this ruleset lets the player left of the dealer lead"
+            )
+        leads = (np.asarray(dealers, np.int64) + 1) & 3
+    out = np.zeros((len(deals), len(ids), len(partners), len(callers)), np.int32)
+    solver = _of_thread() if solver is None else solver
+    solver._tag = None
+    solve_batch(*solver._memory, deals, terms, partners, callers, leads, out)
+    return out
+
+
+_thread = threading.local()
+
+
+def _of_thread() -> Solver:
+    """Return this thread's own solver, made at first use."""
+    if not hasattr(_thread, "solver"):
+        _thread.solver = Solver()
+    solver: Solver = _thread.solver
+    return solver
+
+
+def _seat(seat: int | str, what: str) -> int:
+    if isinstance(seat, str) and seat in SEATS and len(seat) == 1:
+        return SEATS.index(seat)
+    if isinstance(seat, (int, np.integer)) and not isinstance(seat, bool) and 0 <= seat <= 3:
+        return int(seat)
+    raise BadInput(f"{what} is {seat!r}; accepted: 0 to 3 or one of N E S W")
+
+
+def _pairing(pairing: int | str) -> int:
+    if isinstance(pairing, str) and pairing in PAIRINGS:
+        return PAIRINGS[pairing]
+    if isinstance(pairing, (int, np.integer)) and not isinstance(pairing, bool) and 1 <= pairing <= 3:
+        return int(pairing)
+    raise BadInput(f"pairing is {pairing!r}; accepted: 1, 2, 3 or NE, NS, NW")
+
+
+def _checked_hands(hands: Sequence[int] | np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    if len(hands) != 4:
+        raise BadInput(f"there are {len(hands)} hands; accepted: four")
+    masks = [int(hand) for hand in hands]
+    seen = 0
+    for seat, mask in enumerate(masks):
+        if mask < 0 or mask & ~int(FULL):
+            raise BadInput(f"the hand of {SEATS[seat]} is {mask!r}, which has bits that are no cards")
+        if mask & seen:
+            raise BadInput(f"hands overlap: {format_cards(mask & seen)} is held twice, by {SEATS[seat]} and by a seat before")
+        seen |= mask
+    return np.array(masks, np.uint64)
+
+
+def _checked_position(held: np.ndarray[Any, np.dtype[np.uint64]], leader: int, table: Sequence[int]) -> tuple[int, ...]:
+    """Check that hand sizes fit the cards on the table (a seat that has played to the trick has one card less)."""
+    cards = tuple(int(card) for card in table)
+    if len(cards) > 3:
+        raise BadInput(f"{len(cards)} cards are on the table; accepted: 0 to 3")
+    everything = int(held[0] | held[1] | held[2] | held[3])
+    for n, card in enumerate(cards):
+        if not 0 <= card < 64 or not int(FULL) >> card & 1:
+            raise BadInput(f"card {card!r} on the table is no card; accepted: bit numbers 16 * suit + rank")
+        if everything >> card & 1 or card in cards[:n]:
+            raise BadInput(f"card {format_card(card)!r} on the table is held by a hand or lies there twice")
+    sizes = [int(hand).bit_count() for hand in held]
+    for n in range(len(cards)):
+        sizes[(leader + n) & 3] += 1
+    if len(set(sizes)) != 1 or sizes[0] > 13:
+        words = ", ".join(f"{SEATS[seat]} {int(hand).bit_count()}" for seat, hand in enumerate(held))
+        raise BadInput(
+            f"hands are uneven: {words} with {len(cards)} on the table, led by {SEATS[leader]}; "
+            "accepted: equal hands of at most 13, one card less for each seat that has played"
+        )
+    if cards:
+        suit = cards[0] >> 4
+        for n, card in enumerate(cards):
+            seat = (leader + n) & 3
+            if card >> 4 != suit and int(held[seat]) >> (16 * suit) & 0x1FFF:
+                raise BadInput(f"{SEATS[seat]} played {format_card(card)!r} though he holds the suit led (E13)")
+    return cards
+
+
+def _checked_counts(held: np.ndarray[Any, np.dtype[np.uint64]], tricks: tuple[int, int], points: tuple[int, int]) -> None:
+    left = max(int(hand).bit_count() for hand in held)
+    if len(tricks) != 2 or min(tricks) < 0 or sum(tricks) + left > 13:
+        raise BadInput(f"tricks won before are {tricks!r} with {left} cards a hand left; accepted: two counts, at most 13 in all")
+    if len(points) != 2:
+        raise BadInput(f"points won before are {points!r}; accepted: the attackers' and the defenders'")
+
+
+def _legal(hand: int, table: Sequence[int]) -> list[int]:
+    """Return the legal cards of a hand, low bits first (E13)."""
+    if table:
+        hand = hand & 0x1FFF << 16 * (table[0] >> 4) or hand
+    return [card for card in range(64) if hand >> card & 1]
+
+
+def _winner_of(cards: Sequence[int], terms: np.ndarray[Any, np.dtype[np.int64]]) -> int:
+    """Return which card of a full trick wins it (E14)."""
+    trump, low, plain = int(terms[0]), bool(terms[1]), bool(terms[2])
+    suit = cards[0] >> 4
+    if any(card >> 4 == trump for card in cards) and not (low and plain):
+        suit = trump
+    return cards.index((min if low else max)(card for card in cards if card >> 4 == suit))
+
+
+def _bonus(most: int, won: int, lost: int, total: int) -> int:
+    """Return the bonus for more tricks as far as it is decided, for the side with ``won``."""
+    return most * ((2 * won > total) - (2 * lost > total))
+
+
+def _tricks_of(
+    contract: Contract, terms: np.ndarray[Any, np.dtype[np.int64]], margin: int, left: int, tricks: tuple[int, int]
+) -> int | None:
+    """Return the attackers' tricks, those before included, if only one number of tricks gives this margin."""
+    if terms[8:].any():
+        return None
+    total = left + sum(tricks)
+    fits = [
+        won
+        for won in range(left + 1)
+        if contract.trick * (2 * won - left) + _bonus(contract.most_tricks, tricks[0] + won, tricks[1] + left - won, total)
+        == margin
+    ]
+    return fits[0] + tricks[0] if len(fits) == 1 else None

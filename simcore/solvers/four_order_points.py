@@ -1,0 +1,186 @@
+"""The order in which cards are tried where tricks are not all that pays: each card gets a score, the best comes first.
+
+What a trick is going to be worth to its taker is estimated from the cards in it and the average of the suit led for those who
+still have to follow; then the seat wants to take it or to be rid of it.  Amounts are in thirteenths of a point, so that the
+average card of a suit is a whole number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore._jit import I64, U64, njit
+from simcore.bits import ONE, ZERO, clz, ctz
+from simcore.solvers.four_bits import LANE_MASK
+from simcore.solvers.four_state import AVERAGE, PAIRING, POINTS, TRICK, TRUMP
+
+__all__ = ["order_points_lead", "order_points_reply"]
+
+_TOP = np.uint64(1 << 63)
+_LANE_START = np.uint64(48)
+
+
+@njit
+def _top(x: U64) -> U64:
+    return _TOP >> np.uint64(clz(x))
+
+
+@njit
+def _insert(v: Any, scores: Any, at: I64, end: I64, card: I64, score: I64) -> I64:
+    place = end
+    while place > at and scores[place - at - 1] < score:
+        v[place] = v[place - 1]
+        scores[place - at] = scores[place - at - 1]
+        place -= 1
+    v[place] = card
+    scores[place - at] = score
+    return end + 1
+
+
+@njit
+def order_points_lead(u: Any, v: Any, scores: Any, at: I64, seat: I64, choices: U64) -> I64:
+    """List the leads of a seat by score; return the place behind the list."""
+    trump = u[TRUMP]
+    mate = seat ^ v[PAIRING]
+    first = (seat + 1) & 3
+    if first == mate:
+        first = (seat + 2) & 3
+    second = first ^ v[PAIRING]
+    end = at
+    rest = choices
+    while rest != ZERO:
+        bit = rest & (ZERO - rest)
+        rest ^= bit
+        card = ctz(bit)
+        suit = card >> 4
+        rank = card & 15
+        lane = LANE_MASK << np.uint64(16 * suit)
+        one, two, friend = u[first] & lane, u[second] & lane, u[mate] & lane
+        average = v[AVERAGE + suit]
+        worth = 13 * (v[TRICK] + v[POINTS + card])
+        if one != ZERO:
+            worth += average
+        if two != ZERO:
+            worth += average
+        if friend != ZERO:
+            worth += average
+        theirs = one | two
+        ruffed = lane != trump and ((one == ZERO and u[first] & trump != ZERO) or (two == ZERO and u[second] & trump != ZERO))
+        if worth >= 0:
+            if ruffed:
+                score = -worth - rank
+            elif theirs == ZERO or bit > _top(theirs):
+                score = 2000 + worth * 4 + rank
+            elif friend != ZERO and _top(friend) > _top(theirs):
+                score = 1500 + worth * 4 - rank
+            else:
+                score = 200 - worth * 4 - rank
+        elif ruffed:
+            score = 1000 - worth * 4
+        elif one != ZERO and two != ZERO and bit < (one & (ZERO - one)) and bit < (two & (ZERO - two)):
+            score = 2000 - worth * 4 + rank
+        elif theirs == ZERO or bit > _top(theirs):
+            score = -1000 + worth * 4 + rank
+        elif bit < _top(theirs):
+            score = 1000 - 40 * rank
+        else:
+            score = -rank
+        end = _insert(v, scores, at, end, card, score)
+    return end
+
+
+@njit
+def order_points_reply(
+    u: Any,
+    v: Any,
+    scores: Any,
+    at: I64,
+    seat: I64,
+    later: I64,
+    choices: U64,
+    led: U64,
+    trick: U64,
+    winning: U64,
+    ours: bool,
+) -> I64:
+    """List the replies of a seat by score; ``trick`` holds the cards played, ``later`` seats (0 to 2) still follow."""
+    trump = u[TRUMP]
+    mate = seat ^ v[PAIRING]
+    average = v[AVERAGE + (ctz(led) >> 4)]
+    base = 13 * v[TRICK]
+    rest = trick
+    while rest != ZERO:
+        base += 13 * v[POINTS + ctz(rest)]
+        rest &= rest - ONE
+    theirs = ZERO  # the best and the worst that an opponent may still play, the best of partner
+    lowest = _TOP
+    mates = ZERO
+    for n in range(1, later + 1):
+        other = (seat + n) & 3
+        held = u[other] & led
+        if held != ZERO:
+            base += average
+            best, least = _top(held), held & (ZERO - held)
+        else:
+            best = _TOP if u[other] & trump != ZERO and led != trump else ZERO
+            least = ZERO
+        if other == mate:
+            mates = best
+        else:
+            theirs = max(theirs, best)
+            lowest = min(lowest, least) if lowest != _TOP else least
+    if lowest == _TOP:
+        lowest = ZERO
+    end = at
+    rest = choices
+    while rest != ZERO:
+        bit = rest & (ZERO - rest)
+        rest ^= bit
+        card = ctz(bit)
+        rank = card & 15
+        points = 13 * v[POINTS + card]
+        worth = base + points
+        follows = bit & led != ZERO
+        ruff = (not follows) and bit & trump != ZERO
+        if follows:
+            wins = winning & led != ZERO and bit > winning
+        else:
+            wins = ruff and (winning & trump == ZERO or bit > winning)
+        if wins:
+            beaten = theirs > bit if follows else False
+        else:
+            beaten = theirs > winning if winning & led != ZERO else False
+        if worth >= 0:
+            if wins and not beaten:
+                score = 2000 + points - rank
+                if ours and not (theirs > winning):
+                    score -= 300
+            elif ours and not wins and not beaten:
+                score = 2000 + 2 * points - rank
+            elif mates > winning and mates > theirs:
+                score = 1500 + points - rank
+            elif wins:
+                score = 500 + 4 * rank - points
+            else:
+                score = -points - rank
+        elif wins:
+            if later > 0 and bit < lowest:
+                score = 1500 + 10 * rank - points
+            elif later == 0:
+                score = 10 * rank + 2 * points
+            else:
+                score = -10 * rank - points
+        elif not ours:
+            score = 2000 - points * 2 + 10 * rank
+        elif later == 0:
+            score = 1000 + points + 10 * rank
+        else:
+            score = 1000 - points + 10 * rank
+        if not follows and not ruff:
+            # a discard: rid of high cards where taking the suit costs, of low ones where it pays
+            own = v[AVERAGE + (card >> 4)] * 4 + 13 * v[TRICK]
+            score += -20 * rank if own > 0 else (20 * rank if own < 0 else -rank)
+        end = _insert(v, scores, at, end, card, score)
+    return end

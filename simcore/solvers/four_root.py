@@ -1,0 +1,404 @@
+"""From a position and a contract to a number: setting up the search and asking it until the value is known.
+
+A contract reaches the kernels as *terms*, int64[72]:
+
+    0 trump suit (-1 none)   1 low   2 low trumps are plain (E14)   3 points a trick   4 points for most tricks
+    8 … 71 points of each card, by bit number
+
+What the search is told is simpler: ranks run high (a low contract is turned round, once, here), plain low trumps are no trumps,
+and all amounts are divided by their common divisor.  Side 0 is always the side of N, whoever declares, so that one table serves
+every leader and declarer of a deal, contract and pairing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from simcore._jit import I64, U64, njit
+from simcore.bits import ONE, ZERO, ctz, popcount
+from simcore.solvers.four_bits import LANE_MASK, lane_of, suit_tops
+from simcore.solvers.four_search import at_least, shape_of
+from simcore.solvers.four_state import (
+    AVERAGE,
+    CARD,
+    FIRST,
+    GAIN,
+    HALVES,
+    KIND,
+    LEADER,
+    LED,
+    LIVE,
+    MIXED,
+    MOST,
+    PAIRING,
+    POINTS,
+    SCALE,
+    SCORERS,
+    SCORING,
+    SEAT,
+    SHAPE,
+    SIDES,
+    SPECIAL,
+    START,
+    TOPS,
+    TRICK,
+    TRICKS,
+    TRICKS_ONLY,
+    TRIED,
+    TRUMP,
+    U_ROW,
+    U_ROWS,
+    V_ROW,
+    V_ROWS,
+    WINNER,
+    WINNING,
+    WON,
+    WON_BEFORE,
+)
+from simcore.solvers.four_table import forget
+
+__all__ = ["TERMS", "card_value", "put_card", "set_up", "solve", "solve_batch", "turned", "value_between"]
+
+TERMS = 72
+_T_TRUMP, _T_LOW, _T_PLAIN, _T_TRICK, _T_MOST, _T_POINTS = 0, 1, 2, 3, 4, 8
+
+
+@njit
+def turned(cards: U64) -> U64:
+    """Return cards with their ranks turned round: the 2 becomes the ace."""
+    result = ZERO
+    rest = cards
+    while rest != ZERO:
+        card = ctz(rest)
+        result |= ONE << np.uint64((card & 48) + 12 - (card & 15))
+        rest &= rest - ONE
+    return result
+
+
+@njit
+def _divisor(a: I64, b: I64) -> I64:
+    a, b = abs(a), abs(b)
+    while b != 0:
+        a, b = b, a % b
+    return a
+
+
+@njit
+def set_up(
+    u: Any,
+    v: Any,
+    hands: Any,
+    terms: Any,
+    pairing: I64,
+    leader: I64,
+    table: Any,
+    played: I64,
+    won: I64,
+    lost: I64,
+) -> None:
+    """Write a position into the state.
+
+    Args:
+        hands: uint64[4], the cards still held.
+        pairing: 1 … 3, partner of a seat is ``seat ^ pairing``.
+        leader: seat that led or leads to the current trick.
+        table: int64[3], the cards already played to it, ``played`` of them.
+        won, lost: tricks that side 0 and side 1 have already taken.
+    """
+    low = terms[_T_LOW] != 0
+    for seat in range(4):
+        u[seat] = turned(hands[seat]) if low else hands[seat]
+    v[PAIRING] = pairing
+    v[SIDES] = 1 | (1 << pairing)
+    v[LEADER] = leader
+    v[FIRST] = played
+    v[START] = 0
+    v[WON] = won
+    plain = low and terms[_T_PLAIN] != 0
+    u[TRUMP] = ZERO if terms[_T_TRUMP] < 0 or plain else LANE_MASK << np.uint64(16 * terms[_T_TRUMP])
+    live = u[0] | u[1] | u[2] | u[3]
+    on_table = ZERO
+    for n in range(played):
+        card = table[n]
+        if low:
+            card = (card & 48) + 12 - (card & 15)
+        on_table |= ONE << np.uint64(card)
+    live |= on_table
+    left = popcount(live) >> 2
+    v[TRICKS] = left + won + lost
+    # Amounts, in a unit that is the same all through a deal, since the table outlives the root: halves where a bonus can be tied,
+    # divided by what all amounts of the contract have in common, a point on every card turned into points a trick.
+    trick, most = terms[_T_TRICK], terms[_T_MOST]
+    total = v[TRICKS]
+    v[HALVES] = 1 if most != 0 and total & 1 == 0 else 0
+    every = terms[_T_POINTS]
+    for card in range(64):
+        if card & 15 < 13 and terms[_T_POINTS + card] != every:
+            every = np.int64(0)
+            break
+    trick += 4 * every
+    unit = _divisor(trick, most)
+    for card in range(64):
+        unit = _divisor(unit, terms[_T_POINTS + card] - every if card & 15 < 13 else np.int64(0))
+    if unit == 0:
+        unit = np.int64(1)
+    factor = 1 + v[HALVES]
+    v[SCALE] = unit
+    v[TRICK], v[MOST] = trick // unit * factor, most // unit * factor
+    v[KIND] = TRICKS_ONLY if trick > 0 and most == 0 else SCORING
+    if 2 * won > total or 2 * lost > total:
+        v[MOST] = 0  # decided before the root
+    scorers = ZERO
+    special = ZERO
+    mixed = 0
+    for suit in range(4):
+        # special: what scores otherwise than most cards of its suit
+        v[AVERAGE + suit] = 0
+        common = np.int64(0)
+        times = np.int64(0)
+        for rank in range(13):
+            points = terms[_T_POINTS + 16 * suit + rank]
+            count = np.int64(0)
+            for other in range(13):
+                if terms[_T_POINTS + 16 * suit + other] == points:
+                    count += 1
+            if count > times:
+                times, common = count, points
+        other_points = common
+        for rank in range(13):
+            points = terms[_T_POINTS + 16 * suit + rank]
+            if points != common:
+                if other_points != common and points != other_points:
+                    mixed = 1  # cards of one suit score in more than two ways: which is which must be told by place
+                other_points = points
+            place = 16 * suit + (12 - rank if low else rank)
+            bit = ONE << np.uint64(place)
+            v[POINTS + place] = np.int64(0)
+            v[AVERAGE + suit] += (points - every) // unit * factor
+            if points != every:
+                v[KIND] = SCORING
+            if live & bit != ZERO:
+                v[POINTS + place] = (points - every) // unit * factor
+                if points != every:
+                    scorers |= bit
+                if points != common:
+                    special |= bit
+    u[SCORERS] = scorers
+    u[SPECIAL] = special
+    v[MIXED] = mixed
+    # the cards on the table are plies already played
+    u[U_ROWS + SHAPE] = shape_of(u)
+    for n in range(played):
+        card = table[n]
+        if low:
+            card = (card & 48) + 12 - (card & 15)
+        put_card(u, v, n, (leader + n) & 3, ONE << np.uint64(card), live)
+    if played != 0:
+        u[U_ROWS + U_ROW * played + SHAPE] = shape_of(u)
+
+
+@njit
+def put_card(u: Any, v: Any, ply: I64, seat: I64, card: U64, live: U64) -> None:
+    """Write a card of the root's own trick into the row of its ply, as the search would have."""
+    b = U_ROWS + U_ROW * ply
+    c = V_ROWS + V_ROW * ply
+    v[c + SEAT] = seat
+    v[c + GAIN] = v[START]
+    v[c + WON_BEFORE] = v[WON]
+    u[b + CARD] = card
+    u[b + LIVE] = live
+    u[b + TOPS] = suit_tops(live)
+    if ply == 0:
+        u[b + LED] = lane_of(card)
+        u[b + WINNING] = card
+        u[b + TRIED] = card
+        v[c + WINNER] = seat
+        return
+    winning = u[b - U_ROW + WINNING]
+    u[b + LED] = u[b - U_ROW + LED]
+    u[b + TRIED] = u[b - U_ROW + TRIED] | card
+    u[b + WINNING] = winning
+    v[c + WINNER] = v[c - V_ROW + WINNER]
+    if (card > winning) if (card & lane_of(winning)) != ZERO else (card & u[TRUMP]) != ZERO:
+        u[b + WINNING] = card
+        v[c + WINNER] = seat
+
+
+@njit
+def _table_cards(u: Any, v: Any) -> U64:
+    return u[U_ROWS + U_ROW * (v[FIRST] - 1) + TRIED] if v[FIRST] > 0 else ZERO
+
+
+@njit
+def limits(u: Any, v: Any) -> tuple[I64, I64]:
+    """Return the least and the most that side 0 can get from the root on, in the search's units."""
+    live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)
+    left = popcount(live) >> 2
+    if v[KIND] == TRICKS_ONLY:
+        return np.int64(0), left
+    low = min(v[TRICK], 0) * left + min(v[MOST], 0)
+    high = max(v[TRICK], 0) * left + max(v[MOST], 0)
+    for card in range(64):
+        low += min(v[POINTS + card], 0)
+        high += max(v[POINTS + card], 0)
+    return low, high
+
+
+@njit
+def margin_of(u: Any, v: Any, value: I64) -> I64:
+    """Return side 0's points minus side 1's from the root on, in the contract's points, for a value in the search's units."""
+    live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)
+    left = popcount(live) >> 2
+    if v[KIND] == TRICKS_ONLY:
+        return (2 * value - left) * v[SCALE]
+    total = v[TRICK] * left + v[MOST]
+    for card in range(64):
+        total += v[POINTS + card]
+    margin = (2 * value - total) * v[SCALE]
+    return margin // 2 if v[HALVES] != 0 else margin
+
+
+@njit
+def value_between(
+    u: Any,
+    v: Any,
+    keys: Any,
+    heads: Any,
+    patterns: Any,
+    marks: Any,
+    used: Any,
+    hints: Any,
+    low: I64,
+    high: I64,
+    guess: I64,
+) -> I64:
+    """Return the value at the root, known to lie in ``low`` … ``high``, by zero-window searches from ``guess`` on."""
+    guess = max(low, min(high, guess))
+    steps = 0
+    while low < high:
+        target = guess if guess > low else low + 1
+        if steps >= 3:
+            target = (low + high + 1) >> 1
+        value = at_least(u, v, keys, heads, patterns, marks, used, hints, target)
+        if value < target:
+            high = value
+        else:
+            low = value
+        guess = value
+        steps += 1
+    return low
+
+
+@njit
+def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
+    """Return the margin of side 0 at the root and the value to guess for a neighbouring position."""
+    low, high = limits(u, v)
+    if v[KIND] == SCORING and v[MOST] > 0 and v[TRICK] == 0 and u[SCORERS] == ZERO:
+        # Only who takes more tricks counts: one or two questions to the search for tricks.
+        most = v[MOST]
+        v[KIND], v[MOST], v[TRICK] = TRICKS_ONLY, 0, 1
+        needed = (v[TRICKS] >> 1) + 1 - v[WON]
+        margin = np.int64(-1)
+        left = popcount(u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)) >> 2
+        if needed <= left and at_least(u, v, keys, heads, patterns, marks, used, hints, needed) >= needed:
+            margin = np.int64(1)
+        elif v[TRICKS] & 1 == 0 and (
+            needed <= 1
+            or (needed - 1 <= left and at_least(u, v, keys, heads, patterns, marks, used, hints, needed - 1) >= needed - 1)
+        ):
+            margin = np.int64(0)
+        v[KIND], v[MOST], v[TRICK] = SCORING, most, 0
+        scale = v[SCALE] * most
+        if v[HALVES] != 0:
+            scale //= 2
+        return margin * scale, np.int64(0)
+    value = value_between(u, v, keys, heads, patterns, marks, used, hints, low, high, guess)
+    return margin_of(u, v, value), value
+
+
+@njit
+def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used: Any, hints: Any, card: I64) -> I64:
+    """Return the margin of side 0 from the root on if the seat to play plays ``card`` (turned round if the contract is low)."""
+    ply = v[FIRST]
+    live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)
+    seat = (v[LEADER] + ply) & 3
+    bit = ONE << np.uint64(card)
+    u[seat] ^= bit
+    put_card(u, v, ply, seat, bit, live)
+    if ply < 3:
+        v[FIRST] = ply + 1
+        u[U_ROWS + U_ROW * (ply + 1) + SHAPE] = shape_of(u)
+        return solve(u, v, keys, heads, patterns, marks, used, hints, v[TRICKS] >> 1)[0]
+    # the trick is full: what it brings, and the rest from its winner's lead
+    winner = v[V_ROWS + V_ROW * ply + WINNER]
+    trick = u[U_ROWS + U_ROW * ply + TRIED]
+    ours = (v[SIDES] >> winner) & 1
+    gain = v[TRICK]
+    rest = trick
+    while rest != ZERO:
+        gain += v[POINTS + ctz(rest)]
+        rest &= rest - ONE
+    for place in range(64):
+        if (trick >> np.uint64(place)) & ONE != ZERO:
+            v[POINTS + place] = 0
+    u[SCORERS] &= ~trick
+    u[SPECIAL] &= ~trick
+    gain = (gain if ours != 0 else -gain) * v[SCALE]
+    won = v[WON] + ours
+    left = popcount(u[seat])
+    bonus = np.int64(0)
+    if v[MOST] != 0:
+        lost = v[TRICKS] - won - left
+        if 2 * won > v[TRICKS]:
+            bonus = v[MOST] * v[SCALE]
+        elif 2 * lost > v[TRICKS]:
+            bonus = -v[MOST] * v[SCALE]
+    v[WON], v[LEADER], v[FIRST] = won, winner, 0
+    if bonus != 0:
+        v[MOST] = 0
+    before = gain + bonus
+    if v[HALVES] != 0:
+        before //= 2
+    rest_margin = np.int64(0)
+    if left != 0:
+        rest_margin = solve(u, v, keys, heads, patterns, marks, used, hints, left >> 1)[0]
+    return before + rest_margin
+
+
+@njit
+def solve_batch(
+    u: Any,
+    v: Any,
+    keys: Any,
+    heads: Any,
+    patterns: Any,
+    marks: Any,
+    used: Any,
+    hints: Any,
+    hands: Any,
+    terms: Any,
+    pairings: Any,
+    declarers: Any,
+    leads: Any,
+    out: Any,
+) -> None:
+    """Fill ``out`` (int32[n, contracts, pairings, declarers]) with attackers' margins; one table for each contract and pairing."""
+    table = np.zeros(3, np.int64)
+    for d in range(hands.shape[0]):
+        for t in range(terms.shape[0]):
+            for p in range(pairings.size):
+                forget(keys, heads, used)
+                hints[:] = 0
+                guess = np.int64(-1)
+                for s in range(declarers.size):
+                    declarer = declarers[s]
+                    leader = (declarer + 1) & 3 if leads[d] < 0 else leads[d]
+                    north = declarer == 0 or declarer == pairings[p]
+                    set_up(u, v, hands[d], terms[t], pairings[p], leader, table, np.int64(0), np.int64(0), np.int64(0))
+                    if guess == -1:
+                        low, high = limits(u, v)
+                        guess = (low + high + 1) >> 1
+                    margin, guess = solve(u, v, keys, heads, patterns, marks, used, hints, guess)
+                    out[d, t, p, s] = margin if north else -margin

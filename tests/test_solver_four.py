@@ -1,0 +1,285 @@
+"""The exact four-hand solver: against the oracle table, against exhaustive search, against its own symmetries."""
+
+from __future__ import annotations
+
+import csv
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import exact_table
+import naive
+import numpy as np
+import pytest
+
+from simcore.cards import ALL_CARDS, format_card, parse_card, parse_hand
+from simcore.errors import SimcoreError
+from simcore.rules import Contract, load_ruleset
+from simcore.solvers import Solver, solve_deals, solve_position
+
+ORACLE = Path(__file__).parent.parent / "data" / "dd_table_200.csv"
+SEATS = "NESW"
+STRAINS = {"C": "clubs-tricks", "D": "diamonds-tricks", "H": "hearts-tricks", "S": "spades-tricks", "NT": "nt-tricks"}
+SHIPPED = [c for name in ("elections", "elections-joint", "variety", "tricks") for c in load_ruleset(name).contracts]
+#: Plies entered for the first ten deals of the oracle, all 20 results; a change of the search changes it (say so in the commit).
+SIGNATURE = 20_740_734
+
+
+def oracle(first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+    """Deals uint64[n, 4] and declarers' tricks int[n, 5 strains, 4 declarers]."""
+    with ORACLE.open(newline="") as file:
+        rows = list(csv.DictReader(file))[first:last]
+    deals = np.array([[parse_hand(hand) for hand in row["pbn"][2:].split()] for row in rows], np.uint64)
+    tricks = np.array([[[int(row[f"{seat}_{strain}"]) for seat in SEATS] for strain in STRAINS] for row in rows])
+    return deals, tricks
+
+
+def solved(deals: np.ndarray, solver: Solver | None = None, contracts: list[str] | None = None) -> np.ndarray:
+    names = list(STRAINS.values()) if contracts is None else contracts
+    margins = solve_deals(deals, load_ruleset("tricks"), contracts=names, solver=solver)
+    return (margins[:, :, 0, :] + 13) // 2
+
+
+def words(mask: int) -> list[str]:
+    return [format_card(card) for card in ALL_CARDS if mask >> card & 1]
+
+
+def naive_terms(contract: Contract) -> dict[str, Any]:
+    return naive.terms(
+        None if contract.trump is None else "CDHS"[contract.trump],
+        contract.low,
+        contract.trick,
+        contract.most_tricks,
+        suits={"CDHS"[suit]: points for suit, points in enumerate(contract.suits)},
+        cards={format_card(card): points for card, points in contract.cards.items()},
+    )
+
+
+def made_up(rng: random.Random) -> Contract:
+    """A contract nobody ships: any mixture of the schema's payoffs."""
+    suits = tuple(rng.choice([0, 0, 1, -2, 3]) if rng.random() < 0.6 else 0 for _ in range(4))
+    cards = {rng.choice(ALL_CARDS): rng.choice([-5, 2, 7, 1]) for _ in range(rng.choice([0, 0, 1, 3, 8]))}
+    return Contract(
+        "made-up",
+        "made-up",
+        rng.choice([None, 0, 1, 2, 3]),
+        rng.random() < 0.5,
+        rng.choice([0, 0, 1, -1, 2, -3]),
+        rng.choice([0, 0, 5, -4, 3]),
+        (suits[0], suits[1], suits[2], suits[3]),
+        MappingProxyType(cards),
+    )
+
+
+class Ending:
+    """A random ending with a random contract, pairing, declarer, leader, cards on the table and past."""
+
+    def __init__(self, rng: random.Random, size: int, on_table: int) -> None:
+        kind = rng.random()
+        pool = list(ALL_CARDS)
+        if kind < 0.4:  # dense at the top
+            pool = [card for card in pool if card & 15 >= 13 - size - 2]
+        elif kind < 0.6:  # dense in the middle, where tens and jacks are
+            pool = [card for card in pool if 6 <= card & 15 < min(13, 6 + size + 2)]
+        cards = rng.sample(pool, 4 * size)
+        self.hands = [sum(1 << card for card in cards[size * n : size * n + size]) for n in range(4)]
+        self.contract = rng.choice(SHIPPED) if rng.random() < 0.5 else made_up(rng)
+        self.plain = rng.random() < 0.5
+        self.pairing, self.declarer, self.leader = rng.choice([1, 2, 3]), rng.randrange(4), rng.randrange(4)
+        self.table: list[int] = []
+        for n in range(on_table):
+            seat = (self.leader + n) & 3
+            held = [card for card in ALL_CARDS if self.hands[seat] >> card & 1]
+            card = rng.choice([card for card in held if self.table and card >> 4 == self.table[0] >> 4] or held)
+            self.table.append(card)
+            self.hands[seat] ^= 1 << card
+        won = rng.randrange(14 - size)
+        self.tricks = (0, 0) if rng.random() < 0.3 else (won, rng.randrange(14 - size - won))
+        self.points = (rng.randrange(-5, 9), rng.randrange(-3, 5))
+
+    def solve(self, **wanted: Any) -> Any:
+        return solve_position(
+            self.hands,
+            self.contract,
+            pairing=self.pairing,
+            declarer=self.declarer,
+            leader=self.leader,
+            table=self.table,
+            low_plain=self.plain,
+            tricks=self.tricks,
+            points=self.points,
+            **wanted,
+        )
+
+    def naive(self, extra: int | None = None) -> int:
+        hands = {seat: words(hand) for seat, hand in zip(SEATS, self.hands, strict=True)}
+        table = [(SEATS[(self.leader + n) & 3], format_card(card)) for n, card in enumerate(self.table)]
+        if extra is not None:
+            seat = SEATS[(self.leader + len(table)) & 3]
+            hands[seat].remove(format_card(extra))
+            table.append((seat, format_card(extra)))
+        return naive.minimax_elections(
+            hands,
+            naive_terms(self.contract),
+            [SEATS[self.declarer], SEATS[self.declarer ^ self.pairing]],
+            SEATS[self.leader],
+            table,
+            low_trump="plain" if self.plain else "beats",
+            tricks_won=self.tricks,
+            points=self.points,
+        )
+
+
+def test_oracle() -> None:
+    deals, tricks = oracle(0, 12)
+    assert (solved(deals) == tricks).all()
+
+
+@pytest.mark.long
+def test_oracle_all() -> None:
+    deals, tricks = oracle(0, 200)
+    assert (solved(deals) == tricks).all()
+
+
+def test_signature() -> None:
+    deals, _ = oracle(0, 10)
+    solver = Solver()
+    solved(deals, solver)
+    assert solver.nodes == SIGNATURE
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_endings_against_exhaustive_search(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(500):
+        ending = Ending(rng, rng.choice([1, 2, 2, 3, 3, 3, 4]), rng.choice([0, 1, 2, 3]))
+        solution = ending.solve()
+        assert solution.margin == ending.naive(), vars(ending)
+        assert solution.attackers - solution.defenders == solution.margin
+
+
+def test_every_card_and_best_line() -> None:
+    rng = random.Random(11)
+    for _ in range(150):
+        ending = Ending(rng, rng.choice([1, 2, 3, 3]), rng.choice([0, 0, 1, 2]))
+        solution = ending.solve(cards=True, line=True)
+        seat = (ending.leader + len(ending.table)) & 3
+        led = format_card(ending.table[0])[0] if ending.table else None
+        legal = naive.legal_plays(words(ending.hands[seat]), led)
+        assert {format_card(card): value for card, value in solution.cards.items()} == {
+            card: ending.naive(parse_card(card)) for card in legal
+        }
+        best = max if SEATS[seat] in (SEATS[ending.declarer], SEATS[ending.declarer ^ ending.pairing]) else min
+        assert best(solution.cards.values()) == solution.margin
+        assert sorted(card for _, card in solution.line) == sorted(parse_card(c) for h in ending.hands for c in words(h))
+
+
+@pytest.mark.long
+def test_longer_endings_against_exhaustive_search() -> None:
+    rng = random.Random(5)
+    for size, count in ((5, 100), (6, 10)):
+        for _ in range(count):
+            ending = Ending(rng, size, 1 if size == 5 else 3)
+            assert ending.solve().margin == ending.naive(), vars(ending)
+
+
+def test_longer_endings_against_exact_table() -> None:
+    rng = random.Random(6)
+    for _ in range(8):
+        ending = Ending(rng, rng.choice([4, 5]), 0)
+        ending.tricks, ending.points = (0, 0), (0, 0)
+        hands = {seat: words(hand) for seat, hand in zip(SEATS, ending.hands, strict=True)}
+        attackers = [SEATS[ending.declarer], SEATS[ending.declarer ^ ending.pairing]]
+        plain = "plain" if ending.plain else "beats"
+        expected = exact_table.margin(hands, naive_terms(ending.contract), attackers, SEATS[ending.leader], plain)
+        assert ending.solve().margin == expected, vars(ending)
+
+
+def test_relabelling() -> None:
+    rng = random.Random(7)
+    for _ in range(40):
+        ending = Ending(rng, 6, 0)
+        ending.tricks, ending.points = (0, 0), (0, 0)
+        margin = ending.solve().margin
+        turn = rng.randrange(1, 4)
+        ending.hands = [ending.hands[(seat - turn) & 3] for seat in range(4)]
+        partner = (ending.declarer ^ ending.pairing) + turn & 3
+        ending.declarer, ending.leader = ending.declarer + turn & 3, ending.leader + turn & 3
+        ending.pairing = ending.declarer ^ partner
+        assert ending.solve().margin == margin
+        order = rng.sample(range(4), 4)
+        c = ending.contract
+
+        def moved(card: int, order: list[int] = order) -> int:
+            return 16 * order[card >> 4] + (card & 15)
+
+        ending.hands = [sum(1 << moved(card) for card in ALL_CARDS if hand >> card & 1) for hand in ending.hands]
+        suits = [0, 0, 0, 0]
+        for suit in range(4):
+            suits[order[suit]] = c.suits[suit]
+        ending.contract = Contract(
+            c.id,
+            c.type,
+            None if c.trump is None else order[c.trump],
+            c.low,
+            c.trick,
+            c.most_tricks,
+            (suits[0], suits[1], suits[2], suits[3]),
+            MappingProxyType({moved(card): points for card, points in c.cards.items()}),
+        )
+        assert ending.solve().margin == margin
+
+
+def test_order_and_threads_change_nothing() -> None:
+    deals, tricks = oracle(30, 36)
+    names = list(STRAINS.values())
+    solver = Solver()
+    forward = solved(deals, solver, names)
+    backward = solved(deals[::-1], solver, names[::-1])[::-1, ::-1]
+    assert (forward == tricks).all()
+    assert (backward == tricks).all()
+    with ThreadPoolExecutor(2) as pool:
+        halves = list(pool.map(solved, [deals[:3], deals[3:]]))
+    assert (np.concatenate(halves) == tricks).all()
+
+
+def test_a_small_table_forgets_and_stays_right() -> None:
+    deals, tricks = oracle(10, 13)
+    solver = Solver(megabytes=1)
+    assert (solved(deals, solver) == tricks).all()
+    assert solver.memory["forgotten"] > 0
+
+
+def test_tricks_follow_where_the_value_tells_them() -> None:
+    deals, tricks = oracle(0, 1)
+    rules = load_ruleset("elections")
+    solution = solve_position(deals[0], rules.contract("clubs-tricks"))
+    assert solution.attackers_tricks == tricks[0, 0, 0]
+    assert solution.attackers == 2 * solution.attackers_tricks
+    assert solution.attackers + solution.defenders == 26
+    most = solve_position(deals[0], rules.contract("nt-most"))
+    assert most.attackers_tricks is None
+    assert (most.attackers, most.defenders) == ((12, 0) if tricks[0, 4, 0] >= 7 else (0, 12))
+
+
+@pytest.mark.parametrize(
+    ("hands", "wanted", "message"),
+    [
+        ([1, 1, 2, 4], {}, "overlap"),
+        ([1, 2, 4, 24], {}, "uneven"),
+        ([1, 2, 4], {}, "3 hands"),
+        ([1, 2, 4, 1 << 13], {}, "no cards"),
+        ([1, 2, 4, 8], {"pairing": 4}, "pairing"),
+        ([1, 2, 4, 8], {"declarer": "X"}, "declarer"),
+        ([1, 2, 4, 8], {"table": [16]}, "uneven"),
+        ([1, 0, 4, 8], {"leader": 1, "table": [3]}, "held"),
+        ([1, 6, 24, 0], {}, "uneven"),
+        ([0, 3, 12, 48], {"leader": 0, "table": [0]}, "held"),
+        ([1, 2, 4, 8], {"tricks": (9, 9)}, "tricks"),
+    ],
+)
+def test_bad_positions_are_named(hands: list[int], wanted: dict[str, Any], message: str) -> None:
+    with pytest.raises(SimcoreError, match=message):
+        solve_position(hands, SHIPPED[0], **wanted)
