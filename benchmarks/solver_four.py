@@ -40,7 +40,7 @@ def report(name: str, seconds: list[float]) -> None:
     x = np.array(seconds)
     q = np.percentile(x, [50, 95, 99])
     print(
-        f"{name:33} n {len(x):4}  mean {x.mean():8.4f}  median {q[0]:8.4f}  95% {q[1]:8.4f}  99% {q[2]:8.4f}  worst {x.max():8.4f} s"
+        f"{name:33} n {len(x):4}  mean {x.mean():8.4f}  median {q[0]:8.4f}  95% {q[1]:8.4f}  99% {q[2]:8.4f}  worst {x.max():8.4f} s"  # noqa: E501
     )
 
 

@@ -103,9 +103,7 @@ def order_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, live: U64) -> I
                         and (p_suit & queen != ZERO or ours & queen_jack == queen_jack)
                     )
                     or (
-                        p_suit & king != ZERO
-                        and through & queen != ZERO
-                        and (p_suit & jack != ZERO or ours & jack_ten == jack_ten)
+                        p_suit & king != ZERO and through & queen != ZERO and (p_suit & jack != ZERO or ours & jack_ten == jack_ten)
                     )
                 ):
                     good |= both_ends

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from simcore._jit import njit
+from simcore._jit import I64, njit
 from simcore.bits import ZERO
 from simcore.cards import FULL, Hand, format_card, format_hand, parse_card
 from simcore.errors import BadInput
@@ -295,8 +295,8 @@ def _solve_rows(
     leaders: Any,
     tricks: Any,
     rank: bool,
-    start: np.int64,
-    stop: np.int64,
+    start: I64,
+    stop: I64,
 ) -> None:
     for i in range(start, stop):
         k = np.int64(tricks[i])
@@ -308,7 +308,7 @@ def _solve_rows(
 
 @njit
 def _solve_six(
-    work: Any, out: Any, hands_n: Any, hands_s: Any, leaders: Any, tricks: Any, rank: bool, start: np.int64, stop: np.int64
+    work: Any, out: Any, hands_n: Any, hands_s: Any, leaders: Any, tricks: Any, rank: bool, start: I64, stop: I64
 ) -> None:
     for i in range(start, stop):
         k = np.int64(tricks[i])

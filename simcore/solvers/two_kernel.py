@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import clz, ctz, popcount
 
 __all__ = [
@@ -68,25 +68,25 @@ _SMEAR8 = 0x00FF00FF00FF00FF
 
 
 @njit
-def table_bits(work: Any) -> np.int64:
+def table_bits(work: Any) -> I64:
     """Return the binary logarithm of the number of table entries of a workspace."""
-    return work[_BITS]  # type: ignore[no-any-return]
+    return work[_BITS]
 
 
 @njit
-def _top(x: np.int64) -> np.int64:
+def _top(x: I64) -> I64:
     """Return the number of the highest set bit; x > 0."""
     return np.int64(63 - clz(np.uint64(x)))
 
 
 @njit
-def _drop(lane: np.int64, position: np.int64) -> np.int64:
+def _drop(lane: I64, position: I64) -> I64:
     """Return a lane without the card at a position."""
     return (lane & ((1 << position) - 1)) | ((lane >> (position + 1)) << position)
 
 
 @njit
-def _invert(p: np.int64) -> np.int64:
+def _invert(p: I64) -> I64:
     """Return a position with the owners of all cards inverted."""
     x = p
     x |= (x >> 1) & _SMEAR1
@@ -97,13 +97,13 @@ def _invert(p: np.int64) -> np.int64:
 
 
 @njit
-def _put(p: np.int64, lane: np.int64, word: np.int64) -> np.int64:
+def _put(p: I64, lane: I64, word: I64) -> I64:
     shift = lane << 4
     return (p ^ (p & (0xFFFF << shift))) | (word << shift)
 
 
 @njit
-def _sorted(p: np.int64, kind: np.int64) -> tuple[np.int64, np.int64]:
+def _sorted(p: I64, kind: I64) -> tuple[I64, I64]:
     """Return the position with untrumped lanes in falling order, and its kind: without trumps left it is a no-trump position."""
     a = p & 0xFFFF
     b = (p >> 16) & 0xFFFF
@@ -127,7 +127,7 @@ def _sorted(p: np.int64, kind: np.int64) -> tuple[np.int64, np.int64]:
 
 
 @njit
-def _sure(p: np.int64, k: np.int64, kind: np.int64, margin: np.int64) -> np.int64:
+def _sure(p: I64, k: I64, kind: I64, margin: I64) -> I64:
     """Return tricks the leader can cash without losing the lead; exact for k = 1.
 
     With ``margin`` 1 he still has them (that trick included) if the other side leads first and he can win it: to follow or ruff
@@ -153,7 +153,7 @@ def _sure(p: np.int64, k: np.int64, kind: np.int64, margin: np.int64) -> np.int6
 
 
 @njit
-def _sure_follower(p: np.int64, k: np.int64, kind: np.int64) -> np.int64:
+def _sure_follower(p: I64, k: I64, kind: I64) -> I64:
     """Return tricks the follower cannot fail to take: his top trumps, less the cards he need not play."""
     if kind != KIND_TRUMP:
         return np.int64(0)
@@ -172,7 +172,7 @@ def _sure_follower(p: np.int64, k: np.int64, kind: np.int64) -> np.int64:
 
 
 @njit
-def after_lead(out: Any, base: np.int64, p: np.int64, kind: np.int64, lane: np.int64, position: np.int64) -> np.int64:
+def after_lead(out: Any, base: I64, p: I64, kind: I64, lane: I64, position: I64) -> I64:
     """Write the positions after each sensible reply to a lead into ``out[base:]``; return their number (1 to 5).
 
     Two words a reply: the position seen by the next leader, and 1 if that is the follower.
@@ -216,7 +216,7 @@ def after_lead(out: Any, base: np.int64, p: np.int64, kind: np.int64, lane: np.i
 
 
 @njit
-def _leads(out: Any, base: np.int64, p: np.int64, kind: np.int64, remembered: np.int64) -> np.int64:
+def _leads(out: Any, base: I64, p: I64, kind: I64, remembered: I64) -> I64:
     """Write the leads worth trying, one of each run of touching cards, best guess first; return their number.
 
     The guess, found by trial: sure winners first, from suits the follower is short in; else from a suit of which the leader has
@@ -259,7 +259,7 @@ def _leads(out: Any, base: np.int64, p: np.int64, kind: np.int64, remembered: np
 
 
 @njit
-def search(work: Any, p: np.int64, k: np.int64, kind: np.int64, t: np.int64) -> np.int64:
+def search(work: Any, p: I64, k: I64, kind: I64, t: I64) -> I64:
     """Return v >= t if the leader can take v of the k tricks, else v < t such that he cannot take more than v."""
     if t <= 0:
         return np.int64(0)
@@ -342,7 +342,7 @@ def search(work: Any, p: np.int64, k: np.int64, kind: np.int64, t: np.int64) -> 
 
 
 @njit
-def solve(work: Any, p: np.int64, k: np.int64, kind: np.int64) -> np.int64:
+def solve(work: Any, p: I64, k: I64, kind: I64) -> I64:
     """Return the tricks, of k, that the leader takes with best play of both."""
     low = np.int64(0)
     high = np.int64(k)
@@ -363,7 +363,7 @@ def solve(work: Any, p: np.int64, k: np.int64, kind: np.int64) -> np.int64:
 
 
 @njit
-def pack(lead: np.uint64, follow: np.uint64, trump: np.int64) -> np.int64:
+def pack(lead: U64, follow: U64, trump: I64) -> I64:
     """Return the position of two holdings (masks of cards); ``trump`` is a suit 0 … 3, or 4 or 5."""
     p = np.int64(0)
     first = trump if trump < 4 else np.int64(0)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ZERO, ctz, lowest_bit
 from simcore.solvers.two_kernel import KIND_ALL, KIND_NONE, KIND_TRUMP, pack, search, solve
 from simcore.solvers.two_rank import search_rank, solve_rank
@@ -30,7 +30,7 @@ _RANK_BITS = np.uint64(15)
 
 
 @njit
-def legal_cards(hand: np.uint64, lead: np.uint64, trump: np.int64) -> np.uint64:
+def legal_cards(hand: U64, lead: U64, trump: I64) -> U64:
     """Return the cards of a holding that may be played to a lead (S12); any card to no lead (zero)."""
     if lead == ZERO:
         return hand
@@ -45,7 +45,7 @@ def legal_cards(hand: np.uint64, lead: np.uint64, trump: np.int64) -> np.uint64:
 
 
 @njit
-def wins_trick(lead: np.uint64, reply: np.uint64, trump: np.int64, rank: bool) -> bool:
+def wins_trick(lead: U64, reply: U64, trump: I64, rank: bool) -> bool:
     """Tell whether the reply (a one-bit mask) to a lead wins the trick (S13)."""
     first = ctz(lead)
     second = ctz(reply)
@@ -57,14 +57,14 @@ def wins_trick(lead: np.uint64, reply: np.uint64, trump: np.int64, rank: bool) -
 
 
 @njit
-def _kind(trump: np.int64) -> np.int64:
+def _kind(trump: I64) -> I64:
     if trump < 4:
         return np.int64(KIND_TRUMP)
     return np.int64(KIND_NONE) if trump == 4 else np.int64(KIND_ALL)
 
 
 @njit
-def _leader_value(work: Any, lead: np.uint64, follow: np.uint64, k: np.int64, trump: np.int64, rank: bool) -> np.int64:
+def _leader_value(work: Any, lead: U64, follow: U64, k: I64, trump: I64, rank: bool) -> I64:
     """Return the tricks of k the side to lead takes."""
     if k <= 0:
         return np.int64(0)
@@ -74,7 +74,7 @@ def _leader_value(work: Any, lead: np.uint64, follow: np.uint64, k: np.int64, tr
 
 
 @njit
-def _leader_takes(work: Any, lead: np.uint64, follow: np.uint64, k: np.int64, trump: np.int64, rank: bool, t: np.int64) -> bool:
+def _leader_takes(work: Any, lead: U64, follow: U64, k: I64, trump: I64, rank: bool, t: I64) -> bool:
     """Tell whether the side to lead can take at least t of k tricks."""
     if t <= 0:
         return True
@@ -86,7 +86,7 @@ def _leader_takes(work: Any, lead: np.uint64, follow: np.uint64, k: np.int64, tr
 
 
 @njit
-def _sensible(hand: np.uint64, lead: np.uint64, trump: np.int64, rank: bool) -> np.uint64:
+def _sensible(hand: U64, lead: U64, trump: I64, rank: bool) -> U64:
     """Return the legal replies one of which is best: in each suit the lowest that wins, and the lowest if it loses."""
     legal = legal_cards(hand, lead, trump)
     chosen = ZERO
@@ -106,9 +106,7 @@ def _sensible(hand: np.uint64, lead: np.uint64, trump: np.int64, rank: bool) -> 
 
 
 @njit
-def _trick_value(
-    work: Any, lead: np.uint64, follow: np.uint64, card: np.uint64, reply: np.uint64, k: np.int64, trump: np.int64, rank: bool
-) -> np.int64:
+def _trick_value(work: Any, lead: U64, follow: U64, card: U64, reply: U64, k: I64, trump: I64, rank: bool) -> I64:
     """Return the leader's tricks of k once card and reply are played from his and the follower's holding."""
     if wins_trick(card, reply, trump, rank):
         return k - 1 - _leader_value(work, follow & ~reply, lead & ~card, k - 1, trump, rank)
@@ -118,14 +116,14 @@ def _trick_value(
 @njit
 def _trick_takes(
     work: Any,
-    lead: np.uint64,
-    follow: np.uint64,
-    card: np.uint64,
-    reply: np.uint64,
-    k: np.int64,
-    trump: np.int64,
+    lead: U64,
+    follow: U64,
+    card: U64,
+    reply: U64,
+    k: I64,
+    trump: I64,
     rank: bool,
-    t: np.int64,
+    t: I64,
 ) -> bool:
     """Tell whether the leader takes at least t of k tricks once card and reply are played."""
     if wins_trick(card, reply, trump, rank):
@@ -134,9 +132,7 @@ def _trick_takes(
 
 
 @njit
-def side_to_play_value(
-    work: Any, mine: np.uint64, his: np.uint64, table: np.uint64, k: np.int64, trump: np.int64, rank: bool
-) -> np.int64:
+def side_to_play_value(work: Any, mine: U64, his: U64, table: U64, k: I64, trump: I64, rank: bool) -> I64:
     """Return the tricks, of k, that the side to play takes with best play of both."""
     if table == ZERO or k <= 0:
         return _leader_value(work, mine, his, k, trump, rank)
@@ -151,9 +147,7 @@ def side_to_play_value(
 
 
 @njit
-def card_values(
-    work: Any, out: Any, mine: np.uint64, his: np.uint64, table: np.uint64, k: np.int64, trump: np.int64, rank: bool
-) -> np.int64:
+def card_values(work: Any, out: Any, mine: U64, his: U64, table: U64, k: I64, trump: I64, rank: bool) -> I64:
     """Write the tricks of the side to play after each card into ``out`` (int8[64], by bit number), -1 where illegal.
 
     Returns the best value.  Equal cards are all listed.
@@ -180,9 +174,7 @@ def card_values(
 
 
 @njit
-def best_card(
-    work: Any, mine: np.uint64, his: np.uint64, table: np.uint64, k: np.int64, trump: np.int64, rank: bool
-) -> np.uint64:
+def best_card(work: Any, mine: U64, his: U64, table: U64, k: I64, trump: I64, rank: bool) -> U64:
     """Return the first best card of the side to play, in card order (clubs first, low first), as a mask; zero if k is zero."""
     if k <= 0:
         return ZERO
@@ -208,7 +200,7 @@ def best_card(
 
 
 @njit
-def trump_values(work: Any, out: Any, mine: np.uint64, his: np.uint64, leads: bool, k: np.int64, rank: bool) -> None:
+def trump_values(work: Any, out: Any, mine: U64, his: U64, leads: bool, k: I64, rank: bool) -> None:
     """Write my tricks of k at each of the six trumps into ``out`` (any integer array of 6); ``leads``: I lead, else he does."""
     for trump in range(6):
         if leads:
@@ -218,7 +210,7 @@ def trump_values(work: Any, out: Any, mine: np.uint64, his: np.uint64, leads: bo
 
 
 @njit
-def best_trump(work: Any, mine: np.uint64, his: np.uint64, leads: bool, k: np.int64, rank: bool) -> np.int64:
+def best_trump(work: Any, mine: U64, his: U64, leads: bool, k: I64, rank: bool) -> I64:
     """Return the first trump (0 … 5) at which I take most tricks: what the namer names (S9)."""
     best = np.int64(-1)
     named = np.int64(0)

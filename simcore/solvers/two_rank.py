@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import njit
+from simcore._jit import I64, njit
 from simcore.bits import clz, ctz, popcount
 from simcore.solvers.two_kernel import HEADER, NODES, table_bits
 
@@ -28,14 +28,14 @@ _MULTIPLIER2 = np.uint64(0xC2B2AE3D27D4EB4F)
 
 
 @njit
-def _folded(cards: np.int64) -> np.int64:
+def _folded(cards: I64) -> I64:
     """Return the ranks present in any suit."""
     two = cards | (cards >> 32)
     return (two | (two >> 16)) & _LANE
 
 
 @njit
-def _sure(mine: np.int64, his: np.int64, k: np.int64) -> np.int64:
+def _sure(mine: I64, his: I64, k: I64) -> I64:
     """Return tricks the leader can cash without losing the lead; exact for k = 1.
 
     If the other side leads first and he can win that trick, he still has them, that trick included: it costs one card.
@@ -54,7 +54,7 @@ def _sure(mine: np.int64, his: np.int64, k: np.int64) -> np.int64:
 
 
 @njit
-def _most(mine: np.int64, his: np.int64) -> np.int64:
+def _most(mine: I64, his: I64) -> I64:
     """Return the most tricks any play of all my cards to all of his can give me.
 
     I win only with a rank not below his, so no more than pairs can be made of one of my cards and one of his not above it.
@@ -70,7 +70,7 @@ def _most(mine: np.int64, his: np.int64) -> np.int64:
 
 
 @njit
-def _insert(out: Any, base: np.int64, count: np.int64, entry: np.int64) -> np.int64:
+def _insert(out: Any, base: I64, count: I64, entry: I64) -> I64:
     """Insert an entry into a falling list of ``count`` entries; return the new count."""
     place = base + count
     while place > base and out[place - 1] < entry:
@@ -81,7 +81,7 @@ def _insert(out: Any, base: np.int64, count: np.int64, entry: np.int64) -> np.in
 
 
 @njit
-def _replies(out: Any, base: np.int64, his: np.int64, lead: np.int64) -> np.int64:
+def _replies(out: Any, base: I64, his: I64, lead: I64) -> I64:
     """Write the sensible replies to a lead (low 7 bits: bit number, + 64 if it wins); return their number (1 to 6).
 
     Winners first, low ranks first.
@@ -107,7 +107,7 @@ def _replies(out: Any, base: np.int64, his: np.int64, lead: np.int64) -> np.int6
 
 
 @njit
-def _leads(out: Any, base: np.int64, mine: np.int64, his: np.int64, remembered: np.int64) -> np.int64:
+def _leads(out: Any, base: I64, mine: I64, his: I64, remembered: I64) -> I64:
     """Write the leads worth trying, of cards that do equally in this trick the lowest, best guess first; return their number."""
     count = np.int64(0)
     ranks = _folded(his)
@@ -141,7 +141,7 @@ def _leads(out: Any, base: np.int64, mine: np.int64, his: np.int64, remembered: 
 
 
 @njit
-def search_rank(work: Any, mine: np.int64, his: np.int64, k: np.int64, t: np.int64) -> np.int64:
+def search_rank(work: Any, mine: I64, his: I64, k: I64, t: I64) -> I64:
     """Return v >= t if the leader can take v of the k tricks, else v < t such that he cannot take more than v."""
     if t <= 0:
         return np.int64(0)
@@ -229,7 +229,7 @@ def search_rank(work: Any, mine: np.int64, his: np.int64, k: np.int64, t: np.int
 
 
 @njit
-def solve_rank(work: Any, mine: np.int64, his: np.int64, k: np.int64) -> np.int64:
+def solve_rank(work: Any, mine: I64, his: I64, k: I64) -> I64:
     """Return the tricks, of k, that the leader takes with best play of both."""
     low = _sure(mine, his, np.int64(k))
     high = np.int64(k)
