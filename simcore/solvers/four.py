@@ -68,14 +68,13 @@ class Solver:
         shapes = 1 << max(10, (patterns >> 1).bit_length() - 1)
         self._u = np.zeros(U_WORDS, np.uint64)
         self._v = np.zeros(V_WORDS, np.int64)
-        self._keys = np.zeros(shapes, np.uint64)
-        self._heads = np.zeros(shapes, np.int64)
+        self._keys = np.zeros((shapes, 2), np.uint64)
         self._patterns = np.zeros((patterns, 4), np.uint64)
         self._marks = np.zeros(patterns, np.uint64)
         self._used = np.zeros(SLOTS + shapes, np.int64)
         self._used[PATTERNS] = 1
         self._hints = np.zeros(1 << 18, np.uint32)
-        self._memory = (self._u, self._v, self._keys, self._heads, self._patterns, self._marks, self._used, self._hints)
+        self._memory = (self._u, self._v, self._keys, self._patterns, self._marks, self._used, self._hints)
         self._tag: tuple[bytes, int, int] | None = None
         self._guess = 0
 
@@ -96,7 +95,7 @@ class Solver:
 
     def forget(self) -> None:
         """Empty the table, as if the solver were new."""
-        forget(self._keys, self._heads, self._used)
+        forget(self._keys, self._used)
         self._hints[:] = 0
         self._tag = None
 

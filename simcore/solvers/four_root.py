@@ -265,7 +265,6 @@ def value_between(
     u: Any,
     v: Any,
     keys: Any,
-    heads: Any,
     patterns: Any,
     marks: Any,
     used: Any,
@@ -281,7 +280,7 @@ def value_between(
         target = guess if guess > low else low + 1
         if steps >= 3:
             target = (low + high + 1) >> 1
-        value = at_least(u, v, keys, heads, patterns, marks, used, hints, target)
+        value = at_least(u, v, keys, patterns, marks, used, hints, target)
         if value < target:
             high = value
         else:
@@ -292,7 +291,7 @@ def value_between(
 
 
 @njit
-def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
+def solve(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
     """Return the margin of side 0 at the root and the value to guess for a neighbouring position."""
     low, high = limits(u, v)
     if v[KIND] == SCORING and v[MOST] > 0 and v[TRICK] == 0 and u[SCORERS] == ZERO:
@@ -302,11 +301,10 @@ def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used
         needed = (v[TRICKS] >> 1) + 1 - v[WON]
         margin = np.int64(-1)
         left = popcount(u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)) >> 2
-        if needed <= left and at_least(u, v, keys, heads, patterns, marks, used, hints, needed) >= needed:
+        if needed <= left and at_least(u, v, keys, patterns, marks, used, hints, needed) >= needed:
             margin = np.int64(1)
         elif v[TRICKS] & 1 == 0 and (
-            needed <= 1
-            or (needed - 1 <= left and at_least(u, v, keys, heads, patterns, marks, used, hints, needed - 1) >= needed - 1)
+            needed <= 1 or (needed - 1 <= left and at_least(u, v, keys, patterns, marks, used, hints, needed - 1) >= needed - 1)
         ):
             margin = np.int64(0)
         v[KIND], v[MOST], v[TRICK] = SCORING, most, 0
@@ -314,12 +312,12 @@ def solve(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used
         if v[HALVES] != 0:
             scale //= 2
         return margin * scale, np.int64(0)
-    value = value_between(u, v, keys, heads, patterns, marks, used, hints, low, high, guess)
+    value = value_between(u, v, keys, patterns, marks, used, hints, low, high, guess)
     return margin_of(u, v, value), value
 
 
 @njit
-def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used: Any, hints: Any, card: I64) -> I64:
+def card_value(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hints: Any, card: I64) -> I64:
     """Return the margin of side 0 from the root on if the seat to play plays ``card`` (turned round if the contract is low)."""
     ply = v[FIRST]
     live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)
@@ -330,7 +328,7 @@ def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any,
     if ply < 3:
         v[FIRST] = ply + 1
         u[U_ROWS + U_ROW * (ply + 1) + SHAPE] = shape_of(u)
-        return solve(u, v, keys, heads, patterns, marks, used, hints, v[TRICKS] >> 1)[0]
+        return solve(u, v, keys, patterns, marks, used, hints, v[TRICKS] >> 1)[0]
     # the trick is full: what it brings, and the rest from its winner's lead
     winner = v[V_ROWS + V_ROW * ply + WINNER]
     trick = u[U_ROWS + U_ROW * ply + TRIED]
@@ -363,7 +361,7 @@ def card_value(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any,
         before //= 2
     rest_margin = np.int64(0)
     if left != 0:
-        rest_margin = solve(u, v, keys, heads, patterns, marks, used, hints, left >> 1)[0]
+        rest_margin = solve(u, v, keys, patterns, marks, used, hints, left >> 1)[0]
     return before + rest_margin
 
 
@@ -372,7 +370,6 @@ def solve_batch(
     u: Any,
     v: Any,
     keys: Any,
-    heads: Any,
     patterns: Any,
     marks: Any,
     used: Any,
@@ -389,7 +386,7 @@ def solve_batch(
     for d in range(hands.shape[0]):
         for t in range(terms.shape[0]):
             for p in range(pairings.size):
-                forget(keys, heads, used)
+                forget(keys, used)
                 hints[:] = 0
                 guess = np.int64(-1)
                 for s in range(declarers.size):
@@ -400,5 +397,5 @@ def solve_batch(
                     if guess == -1:
                         low, high = limits(u, v)
                         guess = (low + high + 1) >> 1
-                    margin, guess = solve(u, v, keys, heads, patterns, marks, used, hints, guess)
+                    margin, guess = solve(u, v, keys, patterns, marks, used, hints, guess)
                     out[d, t, p, s] = margin if north else -margin

@@ -132,7 +132,7 @@ def owner_of(u: Any, bit: U64) -> I64:
 
 
 @njit
-def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, used: Any, hints: Any, target: I64) -> I64:
+def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hints: Any, target: I64) -> I64:
     """Answer "does side 0 get ``target`` or more?" with a bound: a value >= target is a lower, a smaller one an upper bound.
 
     The root stands in row ``v[FIRST]`` (0 to 3 cards already on the table in the rows before).
@@ -230,7 +230,7 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, u
                                 rest ^= bit
                             key ^= tag * _MIX2
                     u[b + LOW], u[b + HIGH], u[b + KEY], u[b + LIVE] = low, high, key, live
-                    at = search_table(keys, heads, patterns, marks, key, low, high, gather(special, live), live, target - gain)
+                    at = search_table(keys, patterns, marks, key, low, high, gather(special, live), live, target - gain)
                     if at != 0:
                         value = gain + lower_bound(patterns, at)
                         if value < target:
@@ -462,7 +462,6 @@ def at_least(u: Any, v: Any, keys: Any, heads: Any, patterns: Any, marks: Any, u
                 mask, scored = gather(pinned, live), gather(special, live)
                 remember(
                     keys,
-                    heads,
                     patterns,
                     marks,
                     used,

@@ -36,7 +36,7 @@ __all__ = ["BIAS", "find_slot", "finer", "forget", "lower_bound", "remember", "s
 
 BIAS = np.int64(1 << 19)
 _BOUND = np.uint64(0xFFFFF)
-_HEAD = np.int64(0xFFFFFFFF)
+_HEAD, _HEAD_BITS = np.int64(0xFFFFFFFF), np.uint64(0xFFFFFFFF)
 _LANE, _THREE = np.uint64(0x1FFF), np.uint64(3)
 _NEXT = np.uint64(0xFFFFFF)
 _LOWER_AT = np.uint64(24)
@@ -50,12 +50,12 @@ SHAPES, PATTERNS, FORGOTTEN, SLOTS = 0, 1, 2, 4
 
 
 @njit
-def forget(keys: Any, heads: Any, used: Any) -> None:
+def forget(keys: Any, used: Any) -> None:
     """Empty the table; costs as much as was stored."""
     for n in range(used[SHAPES]):
         slot = used[SLOTS + n]
-        keys[slot] = ZERO
-        heads[slot] = 0
+        keys[slot, 0] = ZERO
+        keys[slot, 1] = ZERO
     used[SHAPES] = 0
     used[PATTERNS] = 1
 
@@ -63,9 +63,9 @@ def forget(keys: Any, heads: Any, used: Any) -> None:
 @njit
 def find_slot(keys: Any, key: U64) -> I64:
     """Return the slot of a shape, or the free slot where it belongs (keys are never zero)."""
-    last = np.int64(keys.size - 1)
+    last = np.int64(keys.shape[0] - 1)
     slot = np.int64((key * _MIX) >> _MIX_AT) & last
-    while keys[slot] != key and keys[slot] != ZERO:
+    while keys[slot, 0] != key and keys[slot, 0] != ZERO:
         slot = (slot + 1) & last
     return slot
 
@@ -124,14 +124,12 @@ def fine_tops(live: U64, suits: I64) -> U64:
 
 
 @njit
-def search_table(
-    keys: Any, heads: Any, patterns: Any, marks: Any, key: U64, low: U64, high: U64, scored: U64, live: U64, needed: I64
-) -> I64:
+def search_table(keys: Any, patterns: Any, marks: Any, key: U64, low: U64, high: U64, scored: U64, live: U64, needed: I64) -> I64:
     """Return a stored pattern that matches a position of shape ``key`` and settles "at least ``needed``?", or 0."""
     slot = find_slot(keys, key)
-    if keys[slot] != key:
+    if keys[slot, 0] != key:
         return np.int64(0)
-    head = heads[slot]
+    head = np.int64(keys[slot, 1])
     at = lookup(patterns, marks, head & _HEAD, low, high, scored, needed)
     sets = head >> 32
     while at == 0 and sets != 0:
@@ -140,18 +138,18 @@ def search_table(
         tops = fine_tops(live, suits)
         fine = finer(key + np.uint64(suits) * _MIX, low & tops, high & tops)
         slot = find_slot(keys, fine)
-        if keys[slot] == fine:
-            at = lookup(patterns, marks, heads[slot] & _HEAD, low, high, scored, needed)
+        if keys[slot, 0] == fine:
+            at = lookup(patterns, marks, np.int64(keys[slot, 1] & _HEAD_BITS), low, high, scored, needed)
     return at
 
 
 @njit
-def _claim(keys: Any, heads: Any, used: Any, key: U64) -> I64:
+def _claim(keys: Any, used: Any, key: U64) -> I64:
     """Return the slot of a key, taking a free one if it is new."""
     slot = find_slot(keys, key)
-    if keys[slot] == ZERO:
-        keys[slot] = key
-        heads[slot] = 0
+    if keys[slot, 0] == ZERO:
+        keys[slot, 0] = key
+        keys[slot, 1] = ZERO
         used[SLOTS + used[SHAPES]] = slot
         used[SHAPES] += 1
     return slot
@@ -160,7 +158,6 @@ def _claim(keys: Any, heads: Any, used: Any, key: U64) -> I64:
 @njit
 def remember(
     keys: Any,
-    heads: Any,
     patterns: Any,
     marks: Any,
     used: Any,
@@ -178,14 +175,14 @@ def remember(
 
     ``many``: use all 16 lists; else (patterns that pin little, short lists) only those that pin no or every suit.
     """
-    if used[PATTERNS] >= patterns.shape[0] or 4 * used[SHAPES] >= 3 * keys.size - 8:
-        forget(keys, heads, used)
+    if used[PATTERNS] >= patterns.shape[0] or 4 * used[SHAPES] >= 3 * keys.shape[0] - 8:
+        forget(keys, used)
         used[FORGOTTEN] += 1
     low = low & mask
     high = high & mask
     low_word = np.uint64(lower + BIAS)
     high_word = np.uint64(upper + BIAS)
-    slot = _claim(keys, heads, used, key)
+    slot = _claim(keys, used, key)
     suits = np.int64(0)
     if not many and fine_tops(live, np.int64(15)) & ~mask == ZERO:
         suits = np.int64(15)
@@ -193,12 +190,12 @@ def remember(
         if (live >> np.uint64(16 * suit)) & _LANE != ZERO and fine_tops(live, 1 << suit) & ~mask == ZERO:
             suits |= 1 << suit
     if suits != 0:
-        heads[slot] |= np.int64(1) << (32 + suits)
+        keys[slot, 1] |= ONE << np.uint64(32 + suits)
         tops = fine_tops(live, suits)
-        slot = _claim(keys, heads, used, finer(key + np.uint64(suits) * _MIX, low & tops, high & tops))
+        slot = _claim(keys, used, finer(key + np.uint64(suits) * _MIX, low & tops, high & tops))
     # Drop stored patterns that the new one covers and that say no more; tighten an equal one.
     before = np.int64(0)
-    at = heads[slot] & _HEAD
+    at = np.int64(keys[slot, 1] & _HEAD_BITS)
     while at != 0:
         meta = patterns[at, 3]
         after = np.int64(meta & _NEXT)
@@ -217,7 +214,7 @@ def remember(
                 return
             if old_low <= low_word and old_high >= high_word:
                 if before == 0:
-                    heads[slot] = (heads[slot] & ~_HEAD) | after
+                    keys[slot, 1] = (keys[slot, 1] & ~_HEAD_BITS) | np.uint64(after)
                 else:
                     patterns[before, 3] = (patterns[before, 3] & ~_NEXT) | np.uint64(after)
                 at = after
@@ -230,5 +227,5 @@ def remember(
     patterns[new, 0] = low
     patterns[new, 1] = high
     patterns[new, 2] = mask
-    patterns[new, 3] = high_word << _UPPER_AT | low_word << _LOWER_AT | np.uint64(heads[slot] & _HEAD)
-    heads[slot] = (heads[slot] & ~_HEAD) | new
+    patterns[new, 3] = high_word << _UPPER_AT | low_word << _LOWER_AT | (keys[slot, 1] & _HEAD_BITS)
+    keys[slot, 1] = (keys[slot, 1] & ~_HEAD_BITS) | np.uint64(new)
