@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from simcore.cards import RANKS, SUIT_LETTERS, SUIT_SYMBOLS, SUITS, format_card, parse_card, parse_hand
 from simcore.errors import NotationError, TraceError
 from simcore.rng import SEED_LIMIT
 
-__all__ = ["Reader", "bold", "card_word", "deal_diagram", "hand_lines", "seat_word"]
+__all__ = ["Reader", "bold", "card_word", "deal_diagram", "hand_lines", "seat_word", "shown"]
 
 Style = tuple[bool, bool]  # suit symbols, colours
 
+_SHOWN = 81  # characters of foreign data in an error
+_INDEX_LIMIT = 1 << 64
+
+_NO_CLAUSES: Mapping[str, str] = MappingProxyType({})
 _NAMES = {"N": "North", "E": "East", "S": "South", "W": "West"}
+
+
+def shown(value: object) -> str:
+    """Return foreign data as an error shows it: one short line whatever it is.
+
+    >>> shown("N"), shown(10**5000), len(shown(["N"] * 500))
+    ("'N'", 'int too large to show', 81)
+    """
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists nested as deep
+        return f"{type(value).__name__} too large to show"
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
 class Reader:
@@ -25,14 +43,14 @@ class Reader:
         self.data = data
         self._where = "trace"
         deal = data.get("deal")
-        if isinstance(deal, bool) or not isinstance(deal, int) or deal < 0:
-            self.bad(f"key 'deal' is {deal!r}; accepted: a deal index from 0")
+        if isinstance(deal, bool) or not isinstance(deal, int) or not 0 <= deal < _INDEX_LIMIT:
+            self.bad(f"key 'deal' is {shown(deal)}; accepted: a deal index, 0 to 2**64 - 1")
         self._where = f"deal {deal}"
         if data.get("game") != game:
-            self.bad(f"key 'game' is {data.get('game')!r}; accepted: {game!r}")
+            self.bad(f"key 'game' is {shown(data.get('game'))}; accepted: {game!r}")
         seed = data.get("seed")
         if not isinstance(seed, str) or not (seed.isascii() and seed.isdigit() and len(seed) <= 39 and int(seed) < SEED_LIMIT):
-            self.bad(f"key 'seed' is {seed!r}; accepted: a decimal string, 0 to 2**128 - 1")
+            self.bad(f"key 'seed' is {shown(seed)}; accepted: a decimal string, 0 to 2**128 - 1")
 
     def bad(self, text: str) -> NoReturn:
         """Refuse the trace."""
@@ -43,7 +61,7 @@ class Reader:
             self.bad(f"key {key!r} is missing; accepted: {wanted}")
         value = self.data[key]
         if not isinstance(value, kind):
-            self.bad(f"key {key!r} is {value!r}; accepted: {wanted}")
+            self.bad(f"key {key!r} is {shown(value)}; accepted: {wanted}")
         return value
 
     def boolean(self, key: str) -> bool:
@@ -59,7 +77,7 @@ class Reader:
         """Return one of some words."""
         value = self._get(key, str, ", ".join(words))
         if value not in words:
-            self.bad(f"key {key!r} is {value!r}; accepted: {', '.join(words)}")
+            self.bad(f"key {key!r} is {shown(value)}; accepted: {', '.join(words)}")
         return str(value)
 
     def seat(self, key: str, seats: str) -> str:
@@ -68,31 +86,29 @@ class Reader:
 
     def card(self, value: object, where: str) -> int:
         """Return a card's number."""
-        if not isinstance(value, str):
-            self.bad(f"{where}: {value!r} is not a card")
         try:
-            return parse_card(value)
-        except NotationError as error:
-            self.bad(f"{where}: {error}")
+            return parse_card(value if isinstance(value, str) else "")
+        except NotationError:
+            self.bad(f"{where}: {shown(value)} is not a card; accepted: a suit and a rank, as in 'SA'")
 
     def cards(self, trick: object, key: str, where: str, count: int) -> list[int]:
         """Return the cards of a trick (an object with a list of them)."""
         if not isinstance(trick, dict):
-            self.bad(f"{where}: {trick!r}; accepted: an object with leader, cards, winner")
+            self.bad(f"{where}: {shown(trick)}; accepted: an object with leader, cards, winner")
         cards = trick.get(key)
         if not isinstance(cards, list) or len(cards) != count:
-            self.bad(f"{where}: {key!r} is {cards!r}; accepted: a list of {count} cards")
+            self.bad(f"{where}: {key!r} is {shown(cards)}; accepted: a list of {count} cards")
         return [self.card(card, where) for card in cards]
 
     def hands(self, seats: str, clause: str) -> list[int]:
         """Return 13-card hands as masks in the order of the seats."""
         hands = self._get("hands", dict, "an object with a PBN hand a seat")
-        if sorted(hands) != sorted(seats):
-            self.bad(f"hands of {sorted(hands)}; accepted: {' '.join(seats)}")
+        if hands.keys() != set(seats):
+            self.bad(f"hands of {shown(list(hands))}; accepted: {' '.join(seats)} ({clause})")
         masks: list[int] = []
         for seat in seats:
-            if not isinstance(hands[seat], str):
-                self.bad(f"hand of {seat} is {hands[seat]!r}; accepted: a PBN hand")
+            if not isinstance(hands[seat], str) or len(hands[seat]) > _SHOWN:
+                self.bad(f"hand of {seat} is {shown(hands[seat])}; accepted: a PBN hand")
             try:
                 masks.append(parse_hand(hands[seat], size=13))
             except NotationError as error:
@@ -102,13 +118,14 @@ class Reader:
                 self.bad(f"{clause}: {format_card(twice.bit_length() - 1)} of {seat} is held by another seat too")
         return masks
 
-    def compare(self, wanted: dict[str, Any]) -> None:
-        """Refuse the first field that is not as it must be after the play."""
+    def compare(self, wanted: Mapping[str, Any], clauses: Mapping[str, str] = _NO_CLAUSES) -> None:
+        """Refuse the first field that is not as it must be after the play; ``clauses`` says which rule each field follows from."""
         for key, value in wanted.items():
+            clause = f" ({clauses[key]})" if key in clauses else ""
             if key not in self.data:
-                self.bad(f"key {key!r} is missing; it must be {value!r}")
+                self.bad(f"key {key!r} is missing; it must be {shown(value)}{clause}")
             if not _same(self.data[key], value):
-                self.bad(f"key {key!r} is {self.data[key]!r}, but it must be {value!r}")
+                self.bad(f"key {key!r} is {shown(self.data[key])}, but it must be {shown(value)}{clause}")
 
 
 def _same(given: object, wanted: object) -> bool:

@@ -16,13 +16,27 @@ from simcore.elections.engine import force_contract, start_deal
 from simcore.elections.play import apply_play, credits_of, result_of
 from simcore.elections.state import AUCTION, DONE, NAMING, PLAYED, new_table, new_view
 from simcore.rules import Ruleset
-from simcore.tracing import Reader, bold, card_word, deal_diagram, seat_word
+from simcore.tracing import Reader, bold, card_word, deal_diagram, seat_word, shown
 from simcore.tricks import following
 
 __all__ = ["render", "trace", "verify_trace"]
 
 _STATUS = ("played", "passed-out", "redealt")
 _RESULT = ("win", "loss", "draw")
+
+#: The clause a field of the outcome follows from; calls and tricks are checked one by one.
+_CLAUSES = {
+    "status": "E8, E9",
+    "type": "E7, E8",
+    "contract": "E11",
+    "declarer": "E10",
+    "partner": "E7, E8",
+    "matched": "E7, E8",
+    "tricks_won": "E14",
+    "side_points": "E15",
+    "result": "E16",
+    "credits": "E17",
+}
 
 
 def trace(ruleset: Ruleset, seed: int, index: int, table: Any, view: Any) -> dict[str, Any]:
@@ -34,8 +48,8 @@ def trace(ruleset: Ruleset, seed: int, index: int, table: Any, view: Any) -> dic
     data = {
         "game": "elections",
         "ruleset": ruleset.name,
-        "seed": str(seed),
-        "deal": index,
+        "seed": str(int(seed)),
+        "deal": int(index),
         "dealer": SEATS[view.dealer],
         "lot_pairs": [["N", SEATS[view.lots]], [SEATS[s] for s in range(1, 4) if s != view.lots]],
         "hands": {seat: format_hand(table.dealt[s]) for s, seat in enumerate(SEATS)},
@@ -86,6 +100,7 @@ def verify_trace(data: object, ruleset: Ruleset) -> None:
         TraceError: naming deal, trick, card and clause.
     """
     reader = Reader(data, "elections")
+    reader.word("ruleset", (ruleset.name,))
     table, view = new_table()[0], new_view()[0]
     _deal(reader, table, view)
     rules = ruleset.record[0]
@@ -96,8 +111,9 @@ def verify_trace(data: object, ruleset: Ruleset) -> None:
     if table.phase != DONE:
         _play(reader, rules, table, view)
     elif reader.items("tricks"):
-        reader.bad("E9: no card is played in a deal without a contract, but there are tricks")
-    reader.compare(_outcome(ruleset, table, view))
+        reader.bad("tricks of a deal without a contract; accepted: none (E8, E9)")
+    outcome = _outcome(ruleset, table, view)
+    reader.compare({key: outcome[key] for key in _CLAUSES}, _CLAUSES)
 
 
 def _deal(reader: Reader, table: Any, view: Any) -> None:
@@ -106,7 +122,7 @@ def _deal(reader: Reader, table: Any, view: Any) -> None:
     pairs = reader.items("lot_pairs")
     seats = [seat for pair in pairs if isinstance(pair, list) and len(pair) == 2 for seat in pair]
     if len(pairs) != 2 or not all(isinstance(seat, str) for seat in seats) or sorted(seats) != sorted(SEATS):
-        reader.bad(f"E1: lot pairs {pairs!r}; accepted: two pairs of the four seats")
+        reader.bad(f"lot pairs {shown(pairs)}; accepted: two pairs of the four seats (E1)")
     first = pairs[0] if "N" in pairs[0] else pairs[1]
     partner = first[1] if first[0] == "N" else first[0]
     table.hands[:] = np.array(masks, np.uint64)
@@ -116,11 +132,11 @@ def _deal(reader: Reader, table: Any, view: Any) -> None:
 def _force(reader: Reader, ruleset: Ruleset, table: Any, view: Any) -> None:
     """Read a contract that the caller gave."""
     if reader.items("calls"):
-        reader.bad("a forced deal has no calls")
+        reader.bad("calls in a forced deal; accepted: none (E3)")
     contract = reader.word("contract", ruleset.contract_ids)
     declarer, partner = (SEATS.index(reader.seat(key, SEATS)) for key in ("declarer", "partner"))
     if declarer == partner:
-        reader.bad("declarer and partner are the same seat")
+        reader.bad(f"declarer and partner are both {SEATS[partner]}; accepted: two seats (E7)")
     force_contract(ruleset.record[0], table, view, ruleset.contract_ids.index(contract), declarer, declarer ^ partner)
 
 
@@ -131,20 +147,20 @@ def _auction(reader: Reader, ruleset: Ruleset, table: Any, view: Any) -> None:
     for number, call in enumerate(reader.items("calls"), 1):
         where = f"call {number}"
         if not (isinstance(call, list) and len(call) == 2 and all(isinstance(word, str) for word in call)):
-            reader.bad(f"{where}: {call!r}; accepted: a seat and a call")
+            reader.bad(f"{where}: {shown(call)}; accepted: a seat and a call")
         seat, word = call
         if table.phase != AUCTION:
-            reader.bad(f"{where}: {seat} {word!r} comes after the auction has ended (E7, E8, E9)")
+            reader.bad(f"{where}: {shown(word)} by {shown(seat)} comes after the auction has ended (E7, E8, E9)")
         if seat != SEATS[table.turn]:
-            reader.bad(f"{where}: {seat!r} calls, but it is {SEATS[table.turn]}'s turn (E3, E6)")
+            reader.bad(f"{where}: {shown(seat)} calls, but it is {SEATS[table.turn]}'s turn (E3, E6)")
         if word not in words:
-            reader.bad(f"{where}: {seat} calls {word!r}; accepted: {', '.join(words)}")
+            reader.bad(f"{where}: {seat} calls {shown(word)}; accepted: {', '.join(words)} (E4)")
         bit = np.uint64(1 << words.index(word))
         if not legal_calls(rules, view, table.turn) & bit:
             reason = (
                 "E5: named before by the same seat"
                 if view.named[table.turn] >> np.uint64(words.index(word) - 1) & np.uint64(1)
-                else ("E4: lower than the standing type")
+                else "E4: lower than the standing type"
             )
             reader.bad(f"{where}: {seat} calls {word!r}, which is not legal ({reason})")
         apply_call(rules, table, view, table.turn, bit)
@@ -164,25 +180,27 @@ def _play(reader: Reader, rules: Any, table: Any, view: Any) -> None:
     for number, trick in enumerate(tricks, 1):
         where = f"trick {number}"
         if table.phase == DONE:
-            reader.bad(f"{where}: all 13 tricks have been played")
+            reader.bad(f"{where}: all 13 tricks have been played (E2)")
         cards = reader.cards(trick, "cards", where, 4)
         if trick.get("leader") != SEATS[table.turn]:
-            clause = "E12: the player left of the declarer leads first" if number == 1 and rules.lead == 0 else "E12"
-            reader.bad(f"{where}: leader is {trick.get('leader')!r}, but {SEATS[table.turn]} leads ({clause})")
+            before = "dealer" if rules.lead == 1 else "declarer"
+            clause = f"E12: left of the {before}" if number == 1 else "E12: the winner of the trick before"
+            reader.bad(f"{where}: leader is {shown(trick.get('leader'))}, but {SEATS[table.turn]} leads ({clause})")
         for card in cards:
             seat = int(table.turn)
             bit = np.uint64(1 << card)
             hand = table.hands[seat]
             if not hand & bit:
-                reader.bad(f"{where}: {SEATS[seat]} plays {format_card(card)}, which he does not hold")
+                what = "has played before" if view.played[seat] & bit else "does not hold"
+                reader.bad(f"{where}: {SEATS[seat]} plays {format_card(card)}, which he {what} (E13)")
             if view.on_table > 0 and not following(hand, view.suit) & bit:
                 suit = SUIT_NAMES[int(view.suit).bit_length() - 1 >> 4]
                 reader.bad(f"{where}: {SEATS[seat]} plays {format_card(card)} but holds {suit}, the suit led (E13: revoke)")
             apply_play(table, view, seat, bit)
-        if trick.get("winner") != SEATS[table.turn] and view.tricks_played < 13:
-            reader.bad(f"{where}: winner is {trick.get('winner')!r}, but {SEATS[table.turn]} takes it (E14)")
+        if trick.get("winner") != SEATS[table.turn]:  # who is also the next to play, but for the last trick
+            reader.bad(f"{where}: winner is {shown(trick.get('winner'))}, but {SEATS[table.turn]} takes it (E14)")
     if table.phase != DONE:
-        reader.bad(f"only {len(tricks)} of 13 tricks are played")
+        reader.bad(f"only {len(tricks)} of 13 tricks are played (E2)")
 
 
 def render(data: dict[str, Any], *, symbols: bool = True, colour: bool = False) -> str:
