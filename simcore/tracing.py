@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn
 
-from simcore.cards import RANKS, SUIT_LETTERS, SUIT_SYMBOLS, SUITS, format_card, parse_card, parse_hand
+from simcore.cards import RANKS, SUIT_LETTERS, SUIT_SYMBOLS, SUITS, format_card, format_hand, parse_card, parse_hand
 from simcore.errors import NotationError, TraceError
 from simcore.rng import SEED_LIMIT
 
@@ -18,6 +18,8 @@ _SHOWN = 81  # characters of foreign data in an error
 _INDEX_LIMIT = 1 << 64
 
 _NO_CLAUSES: Mapping[str, str] = MappingProxyType({})
+#: The card table between West's hand and East's.
+_TABLE = ("+---N---+", "|       |", "W       E", "|       |", "+---S---+")
 _NAMES = {"N": "North", "E": "East", "S": "South", "W": "West"}
 
 
@@ -171,21 +173,22 @@ def card_word(card: str, style: Style, *, width: int = 0, lead: bool = False, wo
 
 
 def hand_lines(pbn: str, style: Style) -> list[tuple[str, int]]:
-    """Return a hand's four lines, spades first, each with its visible width."""
+    """Return a hand's four lines, spades first, each with its visible width; the hand may be written in any accepted way."""
     lines = []
-    for suit, ranks in zip(SUITS, pbn.split("."), strict=True):
+    for suit, ranks in zip(SUITS, format_hand(parse_hand(pbn)).split("."), strict=True):
         held = " ".join("10" if rank == "T" else rank for rank in ranks) or "-"
         lines.append((f"{_suit_word(suit, style)} {held}", 2 + len(held)))
     return lines
 
 
-def deal_diagram(hands: dict[str, str], style: Style) -> list[str]:
-    """Draw four hands round the table."""
-    column, middle = 30, 15
+def deal_diagram(hands: Mapping[str, str], dealer: str, style: Style) -> list[str]:
+    """Draw four hands round the table; the dealer is named."""
     blocks = {seat: hand_lines(pbn, style) for seat, pbn in hands.items()}
-    lines = [" " * middle + "N"] + [" " * middle + text for text, _ in blocks["N"]]
-    lines.append("W" + " " * (column - 1) + "E")
-    for (west, width), (east, _) in zip(blocks["W"], blocks["E"], strict=True):
-        lines.append(west + " " * max(column - width, 1) + east)
-    lines += [" " * middle + "S"] + [" " * middle + text for text, _ in blocks["S"]]
-    return lines
+    named = {seat: name + (", dealer" if seat == dealer else "") for seat, name in _NAMES.items()}
+    column = max([len(named["W"])] + [width for _, width in blocks["W"]]) + 4
+    inset = " " * column
+    lines = [inset + named["N"]] + [inset + text for text, _ in blocks["N"]]
+    west = [(named["W"], len(named["W"])), *blocks["W"]]
+    for (left, width), table, (right, _) in zip(west, _TABLE, [(named["E"], 0), *blocks["E"]], strict=True):
+        lines.append(left + " " * (column - width) + table + "   " + right)
+    return lines + [inset + named["S"]] + [inset + text for text, _ in blocks["S"]]

@@ -15,7 +15,7 @@ from simcore.elections.auction import apply_call, apply_contract, legal_calls, l
 from simcore.elections.engine import force_contract, start_deal
 from simcore.elections.play import apply_play, credits_of, result_of
 from simcore.elections.state import AUCTION, DONE, NAMING, PLAYED, new_table, new_view
-from simcore.rules import Ruleset
+from simcore.rules import SHIPPED, Ruleset, load_ruleset
 from simcore.tracing import Reader, bold, card_word, deal_diagram, seat_word, shown
 from simcore.tricks import following
 
@@ -207,41 +207,61 @@ def render(data: dict[str, Any], *, symbols: bool = True, colour: bool = False) 
     """Draw a trace as text.
 
     Args:
+        data: a trace that keeps the rules.
         symbols: suit symbols; else letters only (plain ASCII).
         colour: ANSI colours: red suits red, winners bold.
     """
     style = (symbols, colour)
     lines = [f"Elections ({data['ruleset']}), seed {data['seed']}, deal {data['deal']}", ""]
-    lines += deal_diagram(data["hands"], style)
+    lines += deal_diagram(data["hands"], data["dealer"], style)
     pairs = " and ".join("-".join(pair) for pair in data["lot_pairs"])
-    lines += ["", f"Dealer {seat_word(data['dealer'])}; lot pairs {pairs}"]
+    lines += ["", f"Dealer {seat_word(data['dealer'])}; lot pairs {pairs}", ""]
     if data["forced"]:
         lines.append("No auction: the contract was given")
     else:
-        lines += ["", *_auction_lines(data)]
-    if data["status"] != "played":
-        ended = "All four pass" if data["status"] == "passed-out" else "No contract: the deal is thrown in"
-        return "\n".join([*lines, "", f"{ended}; nobody scores"])
+        lines += _auction_lines(data)
+    if data["status"] == "played":
+        lines += _play_lines(data, style)
+    else:
+        ended = "All four pass" if all(call == "pass" for _, call in data["calls"]) else "No two agree: the deal is thrown in"
+        lines += ["", f"{ended}; nobody scores"]
+    text = "\n".join(lines)
+    return text if symbols else text.encode("ascii", "replace").decode()  # a ruleset's name may be in any script
+
+
+def _play_lines(data: dict[str, Any], style: tuple[bool, bool]) -> list[str]:
+    """Return contract, tricks and score."""
+    colour = style[1]
     declarer, partner = data["declarer"], data["partner"]
     how = {True: ", partners by matching", False: ", partners by lot", None: ""}[data["matched"]]
-    lines += ["", bold(f"{data['contract']} by {seat_word(declarer)} with {seat_word(partner)}{how}", colour), ""]
-    won = dict.fromkeys(SEATS, 0)
-    header = "trick".rjust(5) + "".join(f"{seat:>6}" for seat in SEATS) + "   attackers"
-    lines.append(header)
+    lines = ["", bold(f"{data['contract']} by {seat_word(declarer)} with {seat_word(partner)}{how}", colour)]
+    lines += _contract_lines(data)
+    sides = ["attacker" if seat in (declarer, partner) else "defender" for seat in SEATS]
+    lines += ["", "trick" + "".join(f"{seat:>6}" for seat in SEATS) + "   attackers : defenders"]
+    lines.append(" " * 5 + "".join(f"{side[:3]:>6}" for side in sides))
+    won = {"attacker": 0, "defender": 0}
     for number, trick in enumerate(data["tricks"], 1):
-        won[trick["winner"]] += 1
-        start = SEATS.index(trick["leader"])
+        winner, start = SEATS.index(trick["winner"]), SEATS.index(trick["leader"])
+        won[sides[winner]] += 1
         cells = [""] * 4
         for i, card in enumerate(trick["cards"]):
-            seat = SEATS[(start + i) % 4]
-            cells[SEATS.index(seat)] = card_word(card, style, width=6, lead=i == 0, won=seat == trick["winner"])
-        lines.append(f"{number:>5}" + "".join(cells) + f"{won[declarer] + won[partner]:>8}")
+            seat = (start + i) % 4
+            cells[seat] = card_word(card, style, width=6, lead=i == 0, won=seat == winner)
+        lines.append(f"{number:>5}" + "".join(cells) + f"{won['attacker']:>11} : {won['defender']}")
     lines += ["", "In each row > marks the lead, * the card that takes the trick.", ""]
     points = data["side_points"]
-    lines.append("Tricks " + "  ".join(f"{seat} {data['tricks_won'][seat]}" for seat in SEATS))
-    lines.append(f"Attackers {points['attackers']:+d}, defenders {points['defenders']:+d}: {_said(data['result'])}")
-    lines.append("Credits " + "  ".join(f"{seat} {data['credits'][seat]:+d}" for seat in SEATS))
-    return "\n".join(lines)
+    lines.append("Tricks   " + "".join(f"{seat:>3} {data['tricks_won'][seat]:<4}" for seat in SEATS).rstrip())
+    score = f"Attackers {points['attackers']:+d}, defenders {points['defenders']:+d}: {_said(data['result'])}"
+    lines.append(bold(score, colour))
+    lines.append("Credits  " + "".join(f"{seat:>3} {data['credits'][seat]:<+4d}" for seat in SEATS).rstrip())
+    return lines
+
+
+def _contract_lines(data: dict[str, Any]) -> list[str]:
+    """Say what the contract pays, where the rules are shipped ones."""
+    contracts = load_ruleset(data["ruleset"]).contracts if data["ruleset"] in SHIPPED else ()
+    both = sum(data["side_points"].values())  # a designer's own file may bear a shipped name
+    return [c.describe() for c in contracts if (c.id, c.type, c.total) == (data["contract"], data["type"], both)]
 
 
 def _said(result: str) -> str:
