@@ -20,13 +20,11 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ONE, ZERO, clz, popcount
+from simcore.bits import ONE, ZERO, highest_bit, popcount
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import PAIRING, TRUMP
 
 __all__ = ["tricks_of_leaders", "tricks_of_others"]
-
-_TOP = np.uint64(1 << 63)
 
 
 @njit
@@ -34,7 +32,7 @@ def _run(mine: U64, others: U64) -> U64:
     """Return the cards of ``mine`` (one suit) above every card of ``others``."""
     if others == ZERO:
         return mine
-    top = _TOP >> np.uint64(clz(others))
+    top = highest_bit(others)
     return mine & ~(top | (top - ONE))
 
 
@@ -182,7 +180,7 @@ def tricks_of_others(u: Any, v: Any, seat: I64, live: U64) -> tuple[I64, U64]:
     for suit in range(4):
         lane = LANE_MASK << np.uint64(16 * suit)
         if hand & lane != ZERO:
-            top = _TOP >> np.uint64(clz(live & lane))
+            top = highest_bit(live & lane)
             if (hand | u[mate]) & top != ZERO:
                 return np.int64(0), ZERO
             tops |= top

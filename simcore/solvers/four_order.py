@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ONE, ZERO, clz, ctz, popcount
+from simcore.bits import ONE, ZERO, clz, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import PAIRING, TRUMP
 
@@ -20,11 +20,6 @@ __all__ = ["order_follow", "order_lead", "order_void"]
 
 _TOP = np.uint64(1 << 63)
 _LANE_START = np.uint64(48)
-
-
-@njit
-def _top(x: U64) -> U64:
-    return _TOP >> np.uint64(clz(x))
 
 
 @njit
@@ -73,7 +68,7 @@ def order_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, live: U64) -> I
         mine = choices & lane
         if mine == ZERO:
             continue
-        both_ends = _top(mine) | (mine & (ZERO - mine))
+        both_ends = highest_bit(mine) | (mine & (ZERO - mine))
         if lane == trump:
             trumps |= both_ends
             continue
@@ -81,15 +76,15 @@ def order_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, live: U64) -> I
         if trump != ZERO and ((left & trump != ZERO and l_suit == ZERO) or (right & trump != ZERO and r_suit == ZERO)):
             continue
         rest = live & lane
-        ace = _top(rest)
+        ace = highest_bit(rest)
         rest ^= ace
-        king = _top(rest) if rest != ZERO else ZERO
+        king = highest_bit(rest) if rest != ZERO else ZERO
         rest ^= king
-        queen = _top(rest) if rest != ZERO else ZERO
+        queen = highest_bit(rest) if rest != ZERO else ZERO
         rest ^= queen
-        jack = _top(rest) if rest != ZERO else ZERO
+        jack = highest_bit(rest) if rest != ZERO else ZERO
         rest ^= jack
-        ten = _top(rest) if rest != ZERO else ZERO
+        ten = highest_bit(rest) if rest != ZERO else ZERO
         ours = (hand & lane) | p_suit
         if before_mate != seat:
             through = u[before_mate] & lane
@@ -119,7 +114,7 @@ def order_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, live: U64) -> I
                     or (own & king != ZERO and behind & ace != ZERO and ours & queen == ZERO)
                 )
             ):
-                bad |= _top(mine)
+                bad |= highest_bit(mine)
                 continue
         if l_suit != ZERO and r_suit != ZERO and popcount(ours & (ace | king | queen)) >= 2:
             high |= both_ends
@@ -158,7 +153,7 @@ def order_follow(
     ours: bool,
 ) -> I64:
     """List the cards of a seat that follows suit; ``later`` seats (0 to 2) play after it."""
-    best = _top(choices)
+    best = highest_bit(choices)
     if winning & led == ZERO or best < winning:
         return put_up(v, at, choices)
     # The highest card that each side may still play to this trick; a possible ruff beats everything.
@@ -167,7 +162,7 @@ def order_follow(
     for n in range(1, later + 1):
         other = (seat + n) & 3
         held = u[other] & led
-        card = _top(held) if held != ZERO else ZERO
+        card = highest_bit(held) if held != ZERO else ZERO
         if other == seat ^ v[PAIRING]:
             mates = card
         elif card > theirs:
@@ -215,7 +210,7 @@ def order_void(
             if other != seat ^ v[PAIRING]:
                 held = u[other] & led
                 if held != ZERO:
-                    if winning & led != ZERO and _top(held) > winning:
+                    if winning & led != ZERO and highest_bit(held) > winning:
                         safe = False
                 elif u[other] & trump != ZERO:
                     safe = False

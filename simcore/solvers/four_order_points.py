@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ONE, ZERO, clz, ctz
+from simcore.bits import ONE, ZERO, ctz, highest_bit
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import AVERAGE, PAIRING, POINTS, TRICK, TRUMP
 
@@ -20,11 +20,6 @@ __all__ = ["order_points_lead", "order_points_reply"]
 
 _TOP = np.uint64(1 << 63)
 _LANE_START = np.uint64(48)
-
-
-@njit
-def _top(x: U64) -> U64:
-    return _TOP >> np.uint64(clz(x))
 
 
 @njit
@@ -71,9 +66,9 @@ def order_points_lead(u: Any, v: Any, scores: Any, at: I64, seat: I64, choices: 
         if worth >= 0:
             if ruffed:
                 score = -worth - rank
-            elif theirs == ZERO or bit > _top(theirs):
+            elif theirs == ZERO or bit > highest_bit(theirs):
                 score = 2000 + worth * 4 + rank
-            elif friend != ZERO and _top(friend) > _top(theirs):
+            elif friend != ZERO and highest_bit(friend) > highest_bit(theirs):
                 score = 1500 + worth * 4 - rank
             else:
                 score = 200 - worth * 4 - rank
@@ -81,9 +76,9 @@ def order_points_lead(u: Any, v: Any, scores: Any, at: I64, seat: I64, choices: 
             score = 1000 - worth * 4
         elif one != ZERO and two != ZERO and bit < (one & (ZERO - one)) and bit < (two & (ZERO - two)):
             score = 2000 - worth * 4 + rank
-        elif theirs == ZERO or bit > _top(theirs):
+        elif theirs == ZERO or bit > highest_bit(theirs):
             score = -1000 + worth * 4 + rank
-        elif bit < _top(theirs):
+        elif bit < highest_bit(theirs):
             score = 1000 - 40 * rank
         else:
             score = -rank
@@ -122,7 +117,7 @@ def order_points_reply(
         held = u[other] & led
         if held != ZERO:
             base += average
-            best, least = _top(held), held & (ZERO - held)
+            best, least = highest_bit(held), held & (ZERO - held)
         else:
             best = _TOP if u[other] & trump != ZERO and led != trump else ZERO
             least = ZERO

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ONE, ZERO, clz, ctz, popcount
+from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import downward, gather, lane_of, lanes_held, spread, suit_tops, upward
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_order import order_follow, order_lead, order_void
@@ -77,7 +77,6 @@ from simcore.solvers.four_table import lower_bound, remember, search_table, uppe
 
 __all__ = ["at_least"]
 
-_TOP = np.uint64(1 << 63)
 _SIXTY = np.uint64(0xFFF0FFF0FFF0FFF0)
 _LANE_START = np.uint64(48)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -343,21 +342,10 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                     # Why this card won: it is known from the top down, or the best loser from the bottom up.
                     above = found & lane
                     below = found_low & lane
-                    loser = _TOP >> np.uint64(clz(losers))
+                    loser = highest_bit(losers)
                     known = above != ZERO and above & (ZERO - above) <= winning
                     if not known and below < loser:
-                        suit = u[b + LIVE] & lane
-                        cost = popcount(suit & ~(winning - ONE))
-                        if above != ZERO:
-                            cost -= popcount(suit & ~((above & (ZERO - above)) - ONE))
-                        cost_low = popcount(suit & (loser | (loser - ONE)))
-                        if below != ZERO:
-                            below = _TOP >> np.uint64(clz(below))
-                            cost_low -= popcount(suit & (below | (below - ONE)))
-                        if cost <= cost_low + 30:
-                            found |= winning
-                        else:
-                            found_low |= loser
+                        found |= winning
             maximising = ((v[SIDES] >> seat) & 1) != 0
             if (value >= target) if maximising else (value < target):
                 slot = v[c + HINT_SLOT]
@@ -378,7 +366,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 lowest = ranks & (ZERO - ranks)
                 low_ranks = found_low & lane
                 bottom = u[b + BOTTOMS] & lane & (card | (card - ONE))
-                bottom = _TOP >> np.uint64(clz(bottom))
+                bottom = highest_bit(bottom)
                 if ranks != ZERO and lowest <= card:
                     found |= bottom
                 elif low_ranks >= bottom:
@@ -387,7 +375,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                     # No rank hung on this card: the cards of the suit about which nothing is known fare the same.
                     same = lane if ranks == ZERO else lane & (lowest - ONE)
                     if low_ranks != ZERO:
-                        low_ranks = _TOP >> np.uint64(clz(low_ranks))
+                        low_ranks = highest_bit(low_ranks)
                         same &= ~(low_ranks | (low_ranks - ONE))
                     u[b + RELEVANT] &= ~same | special
                 u[b + FOUND] |= found

@@ -312,10 +312,7 @@ def _solve_six(
 ) -> None:
     for i in range(start, stop):
         k = np.int64(tricks[i])
-        if leaders[i] == 0:
-            two_play.trump_values(work, out[i], hands_n[i], hands_s[i], True, k, rank)
-        else:
-            two_play.trump_values(work, out[i], hands_n[i], hands_s[i], False, k, rank)
+        two_play.trump_values(work, out[i], hands_n[i], hands_s[i], leaders[i] == 0, k, rank)
 
 
 def _column(data: npt.ArrayLike, name: str, size: int, accepted: int | npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
