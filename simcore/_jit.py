@@ -43,7 +43,7 @@ I64: TypeAlias = Any
 JIT: bool = not _numba.DISABLE_JIT
 
 # Folders above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
-_ABOVE_KERNELS = ("batches", "reports", "rulesets")
+_ABOVE_KERNELS = ("batches", "rulesets")
 
 
 def _cpu_features() -> dict[str, bool]:

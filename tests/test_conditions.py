@@ -159,13 +159,11 @@ def test_deep_nesting_is_refused() -> None:
 
 
 @njit
-def _sample(hands, source, k0, k1, pack, known, sizes, direct, groups, starts, high, low, follow, counts, program):  # type: ignore[no-untyped-def]
+def _sample(hands, source, k0, k1, pack, plan):  # type: ignore[no-untyped-def]
     tried = 0
     for i in range(len(hands)):
         open_source(source, k0, k1, np.uint64(i), np.uint64(0), np.uint64(0))
-        tried += deal_constrained(
-            hands[i], source, known, sizes, direct, groups, starts, high, low, follow, counts, program, pack, 1000000
-        )
+        tried += deal_constrained(hands[i], source, plan, pack, 1000000)
     return tried
 
 
@@ -211,7 +209,7 @@ def test_uniform_against_full_enumeration_on_a_small_pack(text: str, known: str,
     count = max(60 * len(wanted), 20000)
     hands = np.zeros((count, seats), np.uint64)
     source = np.zeros(1, SOURCE).view(np.recarray)[0]
-    _sample(hands, source, *seed_words(len(text)), np.uint64(pack), *plan.arrays)
+    _sample(hands, source, *seed_words(len(text)), np.uint64(pack), plan)
     for row in hands.tolist():
         wanted[tuple(row)] += 1
     counts = np.array(list(wanted.values()))

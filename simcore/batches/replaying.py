@@ -13,25 +13,22 @@ from simcore.batches.config import Config, make_config
 from simcore.batches.store import read_manifest
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
-from simcore.rules import SHIPPED, Ruleset, load_ruleset, parse_ruleset
+from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
 
 __all__ = ["check_traces", "config_of_run", "render", "replay", "replay_config", "verify"]
 
 
 def replay_config(config: Config) -> Iterator[dict[str, Any]]:
     """Yield the trace of every deal of a config (one a contract or trump where all are played)."""
+    choices = [config]
+    if config.contract == "all":
+        choices = [replace(config, contract=contract) for contract in config.ruleset.contract_ids]
+    elif config.trump == "all":
+        choices = [replace(config, trump=trump) for trump in TRUMPS]
+    backends = [backend_for(choice) for choice in choices]
     for index in range(config.first, config.first + config.deals):
-        given = None if config.given is None else config.given[index - config.first : index - config.first + 1]
-        one = replace(config, first=index, deals=1, given=given, hands=False)
-        choices: list[Config] = [one]
-        if config.contract == "all":
-            choices = [replace(one, contract=contract) for contract in config.ruleset.contract_ids]
-        elif config.trump == "all":
-            from simcore.rules import TRUMPS
-
-            choices = [replace(one, trump=trump) for trump in TRUMPS]
-        for choice in choices:
-            yield backend_for(choice).trace(index)
+        for backend in backends:
+            yield backend.trace(index)
 
 
 def replay(game: str, *, first: int = 0, deals: int = 1, **options: Any) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -153,11 +154,11 @@ def _played_groups(
         backend.run(first, end - first, buffers, place, tally)
         return tally
 
-    def tasks() -> Iterator[tuple[tuple[int, int], Buffers | None, tuple[int, int], int, bool]]:
+    def tasks() -> Iterator[tuple[Buffers | None, tuple[int, int], int, bool]]:
         for group in groups:
             buffers = backend.buffers(group[1] - group[0]) if want_rows else None
             for piece in _cut(*group, chunk):
-                yield group, buffers, piece, piece[0] - group[0], piece[1] == group[1]
+                yield buffers, piece, piece[0] - group[0], piece[1] == group[1]
 
     pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
     waiting: deque[tuple[tuple[int, int], Buffers | None, Future[Tally], bool]] = deque()
@@ -167,7 +168,7 @@ def _played_groups(
         source = tasks()
         while True:
             while len(waiting) < ahead and (task := next(source, None)) is not None:
-                _, buffers, piece, place, last = task
+                buffers, piece, place, last = task
                 waiting.append((piece, buffers, pool.submit(play, *piece, buffers, place), last))
             if not waiting:
                 return
@@ -220,7 +221,11 @@ def _play_all(
                         return
 
             if store is not None:
-                _write_part(store, part, groups_of(part, part_tally), part_tally, schema, backend.rows_per_deal)
+                tables = groups_of(part, part_tally)
+                write = partial(
+                    _write_part, part=part, tables=tables, tally=part_tally, schema=schema, repeat=backend.rows_per_deal
+                )
+                store.add_part(write)
             else:
                 for table in groups_of(part, part_tally):
                     if keep is not None and table is not None:
@@ -232,36 +237,27 @@ def _play_all(
 
 
 def _write_part(
-    store: Store, part: tuple[int, int], tables: Iterator[pa.Table | None], tally: Tally, schema: pa.Schema, repeat: int
+    path: Path, part: tuple[int, int], tables: Iterator[pa.Table | None], tally: Tally, schema: pa.Schema, repeat: int
 ) -> None:
     """Write one part file; the tally is complete once the tables are used up."""
     import pyarrow.parquet as pq
 
-    def write(path: Path) -> None:
-        # Small integers packed by dictionary beat everything else here; the index column counts up: deltas.
-        names = [field.name for field in schema if field.name != "deal"]
-        with pq.ParquetWriter(
-            path,
-            schema,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=[name for name in names if not name.startswith("hand_")],
-            column_encoding={"deal": "DELTA_BINARY_PACKED"},
-            write_statistics=["deal"],
-        ) as writer:
-            for table in tables:
-                writer.write_table(table, row_group_size=GROUP_ROWS)
-            facts = {"first": part[0], "deals": part[1] - part[0], "rows": (part[1] - part[0]) * repeat, "tally": _to_json(tally)}
-            writer.add_key_value_metadata({"simcore:part": json.dumps(facts)})
-
-    deals = part[1] - part[0]
-    holder: dict[str, Any] = {}
-
-    def write_and_keep(path: Path) -> None:
-        write(path)
-        holder.update(_to_json(tally))
-
-    store.add_part(part[0], deals, deals * repeat, holder, write_and_keep)
+    # Small integers packed by dictionary beat everything else here; the index column counts up: deltas.
+    names = [field.name for field in schema if field.name != "deal"]
+    with pq.ParquetWriter(
+        path,
+        schema,
+        compression="zstd",
+        compression_level=1,
+        use_dictionary=[name for name in names if not name.startswith("hand_")],
+        column_encoding={"deal": "DELTA_BINARY_PACKED"},
+        write_statistics=["deal"],
+    ) as writer:
+        for table in tables:
+            writer.write_table(table, row_group_size=GROUP_ROWS)
+        deals = part[1] - part[0]
+        facts = {"first": part[0], "deals": deals, "rows": deals * repeat, "tally": _to_json(tally)}
+        writer.add_key_value_metadata({"simcore:part": json.dumps(facts)})
 
 
 def run_simulation(
@@ -295,7 +291,8 @@ def run_simulation(
     start = time.perf_counter()
     store = Store(Path(out), config, overwrite=overwrite) if out is not None else None
     tables: list[pa.Table] | None = [] if keep_rows and out is None else None
-    done = sum(part["deals"] for part in store.parts) if store else 0
+    before = list(store.parts) if store else []
+    done = sum(part["deals"] for part in before)
     played = [0]
 
     def advance(deals: int) -> None:
@@ -306,7 +303,7 @@ def run_simulation(
     try:
         total = _play_all(
             config,
-            len(store.parts) if store else 0,
+            len(before),
             threads,
             None if tables is None else tables.append,
             advance,
@@ -314,9 +311,8 @@ def run_simulation(
             store=store,
         )
         if store is not None:
-            for part in store.parts[: len(store.parts)]:
-                if part["first"] + part["deals"] <= config.first + done:
-                    _merge(total, _from_json(part["tally"]))
+            for part in before:
+                _merge(total, _from_json(part["tally"]))
             if config.rounds:
                 from simcore.batches.rounds import write_rounds
 

@@ -110,10 +110,10 @@ class Store:
             raise
 
     def _look_round(self, overwrite: bool) -> None:
-        existing = [p for p in self.folder.iterdir() if p.name == MANIFEST or p.suffix == ".parquet"]
-        if existing and not overwrite and not (self.folder / MANIFEST).exists():
-            self.adopt_parts()
-        elif existing and not overwrite:
+        if overwrite:
+            for path in [p for p in self.folder.iterdir() if p.name == MANIFEST or p.suffix == ".parquet"]:
+                path.unlink()
+        elif (self.folder / MANIFEST).exists():
             manifest = read_manifest(self.folder)
             if manifest["config_hash"] != self._config.hash:
                 raise BadInput(
@@ -121,10 +121,7 @@ class Store:
                     "accepted: the same options (to resume), another folder, or --overwrite"
                 )
             self._check_parts(manifest["parts"])
-            self.adopt_parts()
-        elif existing:
-            for path in existing:
-                path.unlink()
+        self.adopt_parts()
         for leftover in self.folder.glob(f".*{_TEMPORARY}"):
             leftover.unlink()
 
@@ -155,22 +152,17 @@ class Store:
         except OSError as error:
             raise RunError(f"writing to {str(self.folder)!r} failed: {error.strerror or error}") from None
 
-    def add_part(self, first: int, deals: int, rows: int, tally: dict[str, Any], write: Callable[[Path], object]) -> None:
+    def add_part(self, write: Callable[[Path], object]) -> None:
         """Write the next part, then the manifest that names it."""
         path = self.folder / self.part_name(len(self.parts))
         with self.failures():
             write_atomically(path, write)
-            self._list_part(path, {"first": first, "deals": deals, "rows": rows, "tally": tally})
+            self.adopt_parts()
             self.write_manifest(complete=False)
 
-    def _list_part(self, path: Path, facts: dict[str, Any]) -> None:
-        size = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
-        self.parts.append(
-            {"name": path.name} | {key: facts[key] for key in ("first", "deals", "rows")} | size | {"tally": facts["tally"]}
-        )
-
     def adopt_parts(self) -> None:
-        """List complete parts that the manifest does not name yet: the run was stopped between the two."""
+        """List complete parts that are not listed yet, by the facts in their own metadata: the one just written, or one that was
+        written when the run was stopped before its manifest."""
         import pyarrow.parquet as pq
 
         while (path := self.folder / self.part_name(len(self.parts))).is_file():
@@ -182,7 +174,10 @@ class Store:
                 raise RunError(f"part {path.name!r} of {str(self.folder)!r} is damaged: {error}") from None
             if not known:
                 raise BadInput(f"part {path.name!r} of {str(self.folder)!r} belongs to another run; accepted: --overwrite")
-            self._list_part(path, facts)
+            size = {"bytes": path.stat().st_size, "sha256": file_sha256(path)}
+            self.parts.append(
+                {"name": path.name} | {key: facts[key] for key in ("first", "deals", "rows")} | size | {"tally": facts["tally"]}
+            )
 
     def write_manifest(self, *, complete: bool) -> None:
         """Write the manifest as things stand."""

@@ -12,9 +12,8 @@ Since bounds are implied by the condition, the result is exactly uniform, and ra
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,9 +34,8 @@ _FOUR = np.uint64(4)
 _FIFTEEN = np.uint64(15)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What the kernel needs: known cards, counting tables, the condition's program."""
+class Plan(NamedTuple):
+    """What the kernel takes, as one argument: known cards, counting tables, the condition's program."""
 
     known: np.ndarray  # uint64[seats]
     sizes: np.ndarray  # int64[seats] cards still to be dealt to each seat
@@ -49,12 +47,6 @@ class Plan:
     follow: np.ndarray  # int64: state after a transition
     counts: np.ndarray  # uint64: cards to each direct seat, four bits each
     program: np.ndarray
-
-    @property
-    def arrays(self) -> Any:
-        """The arrays in the kernel's order."""
-        tables = (self.direct, self.groups, self.starts, self.high, self.low, self.follow, self.counts)
-        return (self.known, self.sizes, *tables, self.program)
 
 
 class _TooBig(Exception):
@@ -300,54 +292,39 @@ def _transition(source: Any, start: I64, end: I64, high: Any, low: Any) -> I64:
 
 
 @njit
-def deal_constrained(
-    hands: Any,
-    source: Any,
-    known: Any,
-    sizes: Any,
-    direct: Any,
-    groups: Any,
-    starts: Any,
-    high: Any,
-    low: Any,
-    follow: Any,
-    counts: Any,
-    program: Any,
-    pack: U64,
-    tries: I64,
-) -> I64:
+def deal_constrained(hands: Any, source: Any, plan: Any, pack: U64, tries: I64) -> I64:
     """Deal one deal into ``hands`` (uint64[seats]); returns how many deals were tried, or -1 after ``tries``."""
     seats = len(hands)
     free = pack
     for seat in range(seats):
-        free &= ~known[seat]
+        free &= ~plan.known[seat]
     for attempt in range(tries):
         for seat in range(seats):
-            hands[seat] = known[seat]
+            hands[seat] = plan.known[seat]
         rest = free
         state = np.int64(0)
-        for g in range(len(groups)):
-            if len(direct) == 0:
+        for g in range(len(plan.groups)):
+            if len(plan.direct) == 0:
                 break
-            move = _transition(source, starts[state], starts[state + 1], high, low)
-            state = follow[move]
-            pool = groups[g]
-            packed = counts[move]
-            for i in range(len(direct)):
+            move = _transition(source, plan.starts[state], plan.starts[state + 1], plan.high, plan.low)
+            state = plan.follow[move]
+            pool = plan.groups[g]
+            packed = plan.counts[move]
+            for i in range(len(plan.direct)):
                 cards = _subset(source, pool, np.int64(packed & _FIFTEEN))
                 packed >>= _FOUR
                 pool ^= cards
                 rest ^= cards
-                hands[direct[i]] |= cards
+                hands[plan.direct[i]] |= cards
         for seat in range(seats):
             through_tables = False
-            for i in range(len(direct)):
-                if direct[i] == seat:
+            for i in range(len(plan.direct)):
+                if plan.direct[i] == seat:
                     through_tables = True
             if not through_tables:
-                cards = random_split(source, rest, sizes[seat])
+                cards = random_split(source, rest, plan.sizes[seat])
                 hands[seat] |= cards
                 rest ^= cards
-        if len(program) == 0 or holds(program, hands):
+        if len(plan.program) == 0 or holds(plan.program, hands):
             return attempt + 1
     return np.int64(-1)

@@ -66,30 +66,11 @@ def deal_showcase(seed: int, first: int, deals: int) -> tuple[np.ndarray, np.nda
 
 @njit
 def _conditioned(
-    hands: Any,
-    reserve: Any,
-    tries: Any,
-    source: Any,
-    key0: U64,
-    key1: U64,
-    first: U64,
-    limit: I64,
-    known: Any,
-    sizes: Any,
-    direct: Any,
-    groups: Any,
-    starts: Any,
-    high: Any,
-    low: Any,
-    follow: Any,
-    counts: Any,
-    program: Any,
+    hands: Any, reserve: Any, tries: Any, source: Any, key0: U64, key1: U64, first: U64, limit: I64, plan: Any
 ) -> None:
     for i in range(len(hands)):
         open_source(source, key0, key1, first + np.uint64(i), ONE, DEAL)
-        tries[i] = deal_constrained(
-            hands[i], source, known, sizes, direct, groups, starts, high, low, follow, counts, program, FULL, limit
-        )
+        tries[i] = deal_constrained(hands[i], source, plan, FULL, limit)
         if tries[i] < 0:
             return
         if len(reserve) > 0:
@@ -112,7 +93,7 @@ def deal_conditioned(
     seats = len(plan.sizes)
     hands, tries = np.zeros((deals, seats), np.uint64), np.zeros(deals, np.int64)
     reserve = np.zeros((deals if seats == 2 else 0, 26), np.int8)
-    _conditioned(hands, reserve, tries, np.zeros(1, SOURCE).view(np.recarray)[0], *start, max_tries, *plan.arrays)
+    _conditioned(hands, reserve, tries, np.zeros(1, SOURCE).view(np.recarray)[0], *start, max_tries, plan)
     failed = np.flatnonzero(tries < 0)
     if len(failed):
         raise BadInput(
