@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from simcore import __version__
-from simcore.errors import RunError, SimcoreError
+from simcore.errors import PlayerStuck, RunError, SimcoreError
 
 __all__ = ["cli", "main"]
 
@@ -72,6 +72,9 @@ def main(args: list[str] | None = None) -> Any:
         sys.exit(error.exit_code)
     except SimcoreError as error:
         click.echo(f"simcore: {error}", err=True)
+        if isinstance(error, PlayerStuck):  # a thread will never end, and would be waited for
+            sys.stdout.flush()
+            os._exit(1)
         sys.exit(1 if isinstance(error, RunError) else 2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("simcore: interrupted", err=True)

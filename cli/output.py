@@ -10,11 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["colour_wanted", "note", "note_if_cold", "number", "progress_bar", "text_table", "to_csv", "to_json", "utf8"]
+if TYPE_CHECKING:
+    from simcore.batches.config import Config
+
+__all__ = ["colour_wanted", "note", "notes_before", "number", "progress_bar", "text_table", "to_csv", "to_json", "utf8"]
 
 
 def utf8(stream: Any = None) -> bool:
@@ -38,10 +41,12 @@ def note(text: str, quiet: bool = False) -> None:
         click.echo(text, err=True)
 
 
-def note_if_cold(quiet: bool) -> None:
-    """Say that kernels are about to be compiled, if they are."""
+def notes_before(config: Config, quiet: bool) -> None:
+    """Say what will take time: kernels about to be compiled, players in plain Python."""
     from simcore._jit import cache_is_cold
 
+    for text in config.notes:
+        note(f"simcore: {text}", quiet)
     if cache_is_cold():
         note("simcore: compiling kernels, once for this version (about 20 s; 'simcore warm' does it ahead) …", quiet)
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from cli.options import deal_options, format_option, player_options, quiet_option, range_options, use_options
-from cli.output import colour_wanted, note, note_if_cold, to_json, utf8
+from cli.output import colour_wanted, note, notes_before, to_json, utf8
 from simcore.errors import BadInput
 
 __all__ = ["command"]
@@ -56,7 +56,7 @@ def command(
         deals = 1 if deals is None else deals
         config = make_config(game, first=first or 0, deals=deals, **options)
     note(f"seed {config.seed}", quiet)
-    note_if_cold(quiet)
+    notes_before(config, quiet)
     _print(replaying.replay_config(config), format_)
     return 0
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cli.options import deal_options, format_option, game_argument, player_options, quiet_option, range_options, use_options
-from cli.output import note, note_if_cold, number, progress_bar, text_table, to_csv, to_json
+from cli.output import note, notes_before, number, progress_bar, text_table, to_csv, to_json
 
 __all__ = ["command"]
 
@@ -49,7 +49,7 @@ def command(
     options["first"] = options["first"] or 0
     config = make_config(game, **options)
     note(f"seed {config.seed}", quiet)
-    note_if_cold(quiet)
+    notes_before(config, quiet)
     try:
         with progress_bar(config.deals, "deals", quiet) as progress:
             result = run_simulation(config, out=out, threads=threads, overwrite=overwrite, progress=progress)

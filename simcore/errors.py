@@ -5,7 +5,7 @@ Messages are lower case, name the offending value with ``!r`` and where it stood
 
 from __future__ import annotations
 
-__all__ = ["BadInput", "NotationError", "PlayerError", "RulesError", "RunError", "SimcoreError", "TraceError"]
+__all__ = ["BadInput", "NotationError", "PlayerError", "PlayerStuck", "RulesError", "RunError", "SimcoreError", "TraceError"]
 
 
 class SimcoreError(ValueError):
@@ -34,3 +34,7 @@ class RunError(SimcoreError):
 
 class PlayerError(RunError):
     """A player returned an illegal action, raised, or did not answer."""
+
+
+class PlayerStuck(PlayerError):
+    """A player did not answer in time: a thread of this process is still in it, so that only ending the process stops it."""

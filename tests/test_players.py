@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simcore.errors import BadInput
-from simcore.players import DECISIONS, PLAYERS_KNOWN, parse_player
+from simcore.players import DECISIONS, PLAYERS_KNOWN
+from simcore.specs import parse_player
 
 GAMES = pytest.mark.parametrize("game", DECISIONS)
 

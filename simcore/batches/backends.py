@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +14,9 @@ import numpy as np
 from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
 from simcore.cards import ALL_CARDS, SEATS, format_card
 from simcore.deals.dealing import deal_conditioned
+from simcore.errors import PlayerStuck
+from simcore.players import REFUSED, SPECIALISED
+from simcore.plugins import failure, specialise, where
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
 
@@ -66,50 +73,136 @@ class Backend(Protocol):
         """Play one deal and return its trace."""
         ...
 
+    def wait(self, future: Future[Any]) -> Any:
+        """Return a future's result, or raise PlayerStuck."""
+        ...
+
 
 def _record(dtype: np.dtype[Any]) -> Any:
     return np.zeros(1, dtype).view(np.recarray)[0]
 
 
-def _policies(config: Config) -> np.ndarray:
-    return np.array([player.policies for player in config.players], dtype=np.int64)
+class _GameBackend:
+    """What both games' backends share: options, players from outside the kernels, playing and tracing."""
 
+    columns: tuple[Column, ...] = ()
 
-def _tries(config: Config) -> Tally:
-    """Return the tally of deals tried, where there is a condition."""
-    return {} if config.plan is None else {"tries": np.zeros(1, np.int64)}
-
-
-def _conditioned(config: Config, first: int, deals: int, tally: Tally) -> tuple[np.ndarray, np.ndarray]:
-    """Deal under the config's plan; returns hands and reserves."""
-    assert config.plan is not None
-    hands, reserves, tries = deal_conditioned(config.seed, first, deals, config.plan)
-    tally["tries"] += tries.sum()
-    return hands, reserves
-
-
-class ElectionsBackend:
-    """Elections: with the auction, one contract, a random one, or all."""
-
-    def __init__(self, config: Config) -> None:
-        from simcore.elections import rows
-
+    def __init__(self, config: Config, rows: Any) -> None:
         self._config = config
         self._rows = rows
         self._rules = config.ruleset.record[0]
         self.rows_per_deal = config.rows_per_deal
         options = _record(rows.OPTIONS)
         options.key0, options.key1 = seed_words(config.seed)
+        options.dealer = -1 if config.dealer is None else GAME_SEATS[config.game].index(config.dealer)
+        self._kernel = rows.run_deals
+        functions: list[Any] = []
+        for seat, player in enumerate(config.players):
+            for kind, policy in enumerate(player.policies):
+                decision = player.outside[kind]
+                options.policies[seat, kind] = policy
+                if decision is not None and decision.specialise:
+                    options.policies[seat, kind] = SPECIALISED + len(functions)
+                    functions.append(decision.function)
+        if functions:
+            self._kernel = specialise(rows.run_deals, tuple(functions))
+        self._options = options
+        limits = [decision.limit for decision in config.outside if decision.limit is not None]
+        self._poll = min(0.5, min(limits) / 4) if limits else None
+        # what each thread is playing, and since when it has been waiting for which decision
+        self._playing: dict[int, tuple[Any, Any, Any]] = {}
+        self._waiting: dict[int, tuple[int, int, float]] = {}
+
+    def new_tally(self) -> Tally:
+        """Return zeros."""
+        return {} if self._config.plan is None else {"tries": np.zeros(1, np.int64)}
+
+    def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
+        """Play deals from index ``first`` on into the buffers, beginning with the buffers' deal number ``place``."""
+        self._play(first, deals, buffers, place, tally)
+
+    def trace(self, index: int) -> dict[str, Any]:
+        """Play one deal and return its trace."""
+        game = import_module(f"simcore.{self._config.game}.trace")
+        pool = ThreadPoolExecutor(1)
+        future = pool.submit(self._play, index, 1, None, 0, self.new_tally())
+        pool.shutdown(wait=False)
+        table, view = self.wait(future)
+        result: dict[str, Any] = game.trace(self._config.ruleset, self._config.seed, index, table, view)
+        return result
+
+    def wait(self, future: Future[Any]) -> Any:
+        """Return a future's result; watches that no player takes longer for a decision than its limit.
+
+        Raises:
+            PlayerStuck: one did.
+        """
+        while True:
+            try:
+                return future.result(self._poll)
+            except TimeoutError:
+                self._look_for_stuck()
+
+    def _look_for_stuck(self) -> None:
+        now = time.monotonic()
+        for thread, (table, view, streams) in list(self._playing.items()):
+            mark = (id(table), int(table.asked))
+            if not table.asking or self._waiting.get(thread, (0, 0, 0.0))[:2] != mark:
+                self._waiting[thread] = (*mark, now)
+                continue
+            # phases are numbered as the kinds of decision
+            decision = self._config.players[table.turn].outside[table.phase]
+            waited = now - self._waiting[thread][2]
+            if decision is not None and decision.limit is not None and waited > decision.limit:
+                place = where(self._config.game, decision.kind, table, view, streams[table.turn])
+                raise PlayerStuck(f"player {decision.player!r} has not answered for {decision.limit:g} s: {place}")
+
+    def _run_kernel(self, table: Any, view: Any, streams: Any, *arguments: Any) -> None:
+        """Run the row kernel; a player's failure becomes a PlayerError."""
+        thread = threading.get_ident()
+        self._playing[thread] = (table, view, streams)
+        try:
+            refused = self._kernel(self._rules, *arguments) == REFUSED
+        except Exception as error:
+            decision = self._config.players[table.turn].outside[table.phase]
+            if decision is None or not decision.specialise or not table.asking:
+                raise
+            decision.errors[thread] = error
+            refused = True
+        finally:
+            del self._playing[thread]
+        if refused:
+            decision = self._config.players[table.turn].outside[table.phase]
+            assert decision is not None
+            raise failure(self._config.game, decision, table, view, self._rules, streams)
+
+    def _conditioned(self, first: int, deals: int, tally: Tally) -> tuple[np.ndarray, np.ndarray]:
+        """Deal under the config's plan; returns hands and reserves."""
+        assert self._config.plan is not None
+        hands, reserves, tries = deal_conditioned(self._config.seed, first, deals, self._config.plan)
+        tally["tries"] += tries.sum()
+        return hands, reserves
+
+    def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
+        """Play deals; returns the last deal's final state."""
+        raise NotImplementedError
+
+
+class ElectionsBackend(_GameBackend):
+    """Elections: with the auction, one contract, a random one, or all."""
+
+    def __init__(self, config: Config) -> None:
+        from simcore.elections import rows
+
+        super().__init__(config, rows)
+        options = self._options
         special = {None: rows.WITH_AUCTION, "all": rows.ALL_CONTRACTS, "random": rows.RANDOM_CONTRACT}
         options.contract = (
             special[config.contract] if config.contract in special else config.ruleset.contract_ids.index(str(config.contract))
         )
         options.pairs = 0 if config.pairs is None else (rows.LOT_PAIRS if config.pairs == "lot" else PAIRINGS[config.pairs])
         options.declarer = -1 if config.declarer is None else SEATS.index(config.declarer)
-        options.dealer = -1 if config.dealer is None else SEATS.index(config.dealer)
-        options.policies[:] = _policies(config)
         options.hands_given = config.given is not None or config.plan is not None
-        self._options = options
         words: dict[str, tuple[str, ...]] = {
             "dealer": tuple(SEATS),
             "status": ("played", "passed-out", "redealt"),
@@ -141,20 +234,9 @@ class ElectionsBackend:
     def new_tally(self) -> Tally:
         contracts = len(self._config.ruleset.contracts)
         sums = np.zeros((contracts + 4, len(self._rows.TALLY)), np.int64)
-        return {"sums": sums, "statuses": np.zeros(3, np.int64)} | _tries(self._config)
-
-    def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
-        self._play(first, deals, buffers, place, tally)
-
-    def trace(self, index: int) -> dict[str, Any]:
-        from simcore.elections.trace import trace
-
-        table, view = self._play(index, 1, None, 0, self.new_tally())
-        result: dict[str, Any] = trace(self._config.ruleset, self._config.seed, index, table, view)
-        return result
+        return {"sums": sums, "statuses": np.zeros(3, np.int64)} | super().new_tally()
 
     def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
-        """Run the kernel; returns the last deal's final state."""
         from simcore.elections.state import new_table, new_view
 
         config = self._config
@@ -163,7 +245,7 @@ class ElectionsBackend:
         hands = np.empty((0, 4), np.uint64) if buffers is None else buffers.hands[place : place + deals]
         given = None if config.given is None else config.given[first - config.first : first - config.first + deals]
         if config.plan is not None:
-            given = _conditioned(config, first, deals, tally)[0]
+            given = self._conditioned(first, deals, tally)[0]
         if given is not None:
             if len(hands):
                 hands[:] = given
@@ -171,15 +253,18 @@ class ElectionsBackend:
         names = np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names
         points = np.empty((len(self._rows.POINT_COLUMNS), 0), np.int16) if buffers is None else buffers.points
         table, view = new_table()[0], new_view()[0]
-        self._rows.run_deals(
-            self._rules,
+        streams = np.zeros(4, STREAM).view(np.recarray)
+        self._run_kernel(
+            table,
+            view,
+            streams,
             options,
             np.uint64(first),
             deals,
             table,
             view,
             _record(SOURCE),
-            np.zeros(4, STREAM).view(np.recarray),
+            streams,
             hands,
             names,
             points,
@@ -191,24 +276,17 @@ class ElectionsBackend:
         return table, view
 
 
-class ShowcaseBackend:
+class ShowcaseBackend(_GameBackend):
     """Showcase: the namer's trump, a given one, or all six."""
 
     def __init__(self, config: Config) -> None:
         from simcore.showcase import rows
 
-        self._config = config
-        self._rows = rows
-        self._rules = config.ruleset.record[0]
-        self.rows_per_deal = config.rows_per_deal
-        options = _record(rows.OPTIONS)
-        options.key0, options.key1 = seed_words(config.seed)
+        super().__init__(config, rows)
+        options = self._options
         special = {None: rows.NAMER_NAMES, "all": rows.ALL_TRUMPS}
         options.trump = special[config.trump] if config.trump in special else TRUMPS.index(str(config.trump))
         seats = GAME_SEATS["showcase"]
-        options.dealer = -1 if config.dealer is None else seats.index(config.dealer)
-        options.policies[:] = _policies(config)
-        self._options = options
         words = dict.fromkeys(("dealer", "namer", "leader", "winner"), tuple(seats)) | {"trump": TRUMPS, "turned": _CARD_WORDS}
         columns = [Column(name, "names", i, words.get(name), nullable=False) for i, name in enumerate(rows.BYTE_COLUMNS)]
         if config.hands:
@@ -221,20 +299,9 @@ class ShowcaseBackend:
         return Buffers(np.empty((len(self._rows.BYTE_COLUMNS), count), np.int8), np.empty((0, count), np.int16), hands)
 
     def new_tally(self) -> Tally:
-        return {"sums": np.zeros((len(TRUMPS), len(self._rows.TALLY)), np.int64)} | _tries(self._config)
-
-    def run(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> None:
-        self._play(first, deals, buffers, place, tally)
-
-    def trace(self, index: int) -> dict[str, Any]:
-        from simcore.showcase.trace import trace
-
-        table, view = self._play(index, 1, None, 0, self.new_tally())
-        result: dict[str, Any] = trace(self._config.ruleset, self._config.seed, index, table, view)
-        return result
+        return {"sums": np.zeros((len(TRUMPS), len(self._rows.TALLY)), np.int64)} | super().new_tally()
 
     def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
-        """Run the kernel; returns the last deal's final state."""
         from simcore.showcase.state import TABLE, VIEW
 
         options = self._options.copy()
@@ -245,12 +312,14 @@ class ShowcaseBackend:
         reserves = np.empty((0, 26), np.int8)
         if self._config.plan is not None:
             options.hands_given = 1
-            given, reserves = _conditioned(self._config, first, deals, tally)
+            given, reserves = self._conditioned(first, deals, tally)
             if len(hands):
                 hands[:] = given
             hands = given
-        self._rows.run_deals(
-            self._rules,
+        self._run_kernel(
+            tables[0],
+            views[0],
+            streams[0],
             options,
             np.uint64(first),
             deals,

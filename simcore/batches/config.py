@@ -18,9 +18,10 @@ from simcore.deals.conditions import parse_condition
 from simcore.deals.constrained import Plan, make_plan
 from simcore.deals.pbn import parse_partial_deal, read_deals
 from simcore.errors import BadInput
-from simcore.players import Player, parse_player
+from simcore.plugins import Decision
 from simcore.rng import STREAM_VERSION, draw_seed, parse_seed
 from simcore.rules import TRUMPS, Ruleset, load_ruleset
+from simcore.specs import Player, parse_player
 
 __all__ = ["GAME_SEATS", "PAIRINGS", "SCHEMA_VERSION", "Config", "dealing_plan", "make_config", "parse_pairs", "seat_index"]
 
@@ -60,6 +61,25 @@ class Config:
         return dealing_plan(self.game, self.known, self.where)
 
     @property
+    def outside(self) -> list[Decision]:
+        """The decisions that are made outside the kernels."""
+        return [decision for player in self.players for decision in player.outside if decision is not None]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know before the run starts."""
+        slow = sorted({decision.player for decision in self.outside if not decision.compiled})
+        notes = [f"player {player!r} is plain Python: thousands of times slower than with @njit" for player in slow]
+        if any(decision.specialise for decision in self.outside):
+            notes.append("compiling the kernels with the players' functions (about 15 seconds)")
+        return notes
+
+    @property
+    def slow(self) -> bool:
+        """Tell whether plain Python decides anything: then the run is cut into smaller pieces."""
+        return any(not decision.compiled for decision in self.outside)
+
+    @property
     def rows_per_deal(self) -> int:
         """How many rows a deal makes."""
         if self.contract == "all":
@@ -82,6 +102,7 @@ class Config:
             "first": self.first,
             "deals": self.deals,
             "players": {seat: p.spec for seat, p in zip(GAME_SEATS[self.game], self.players, strict=True)},
+            "player_files": {decision.player: decision.sha256 for decision in self.outside if decision.sha256},
             "contract": self.contract,
             "pairs": self.pairs,
             "declarer": self.declarer,

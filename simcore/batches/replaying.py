@@ -77,11 +77,14 @@ def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | 
             known=data["known"],
             where=data["where"],
         )
+        player_files = data["player_files"]
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"manifest of {str(folder)!r} is damaged: {error!r}") from None
     whole = config if file is None else replace(config, given=read_deals(file)[data["first"] : data["first"] + data["deals"]])
     if whole.describe()["given_deals"] != data["given_deals"]:
         raise BadInput(f"file {str(file)!r} does not hold the deals of run {str(folder)!r}")
+    if config.describe()["player_files"] != player_files:
+        raise BadInput(f"run {str(folder)!r} was played with other contents of the players' files: {player_files}")
     if config.describe()["stream_version"] != data.get("stream_version"):
         raise BadInput(f"run {str(folder)!r} has stream version {data.get('stream_version')!r}, this simcore another")
     return config

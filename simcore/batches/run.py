@@ -27,7 +27,7 @@ from simcore.batches.backends import Backend, Buffers, Tally, backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.store import Store, write_atomically
 from simcore.batches.summary import summarise
-from simcore.errors import BadInput
+from simcore.errors import BadInput, PlayerStuck, SimcoreError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,6 +37,8 @@ __all__ = ["Interrupted", "Simulation", "run_simulation", "simulate"]
 PART_ROWS = 1 << 20
 GROUP_ROWS = 1 << 17
 CHUNK_DEALS = 1 << 13
+#: Where plain Python decides, deals take milliseconds and more: row groups of this many rows, chunks of eight deals.
+SLOW_ROWS = 1 << 10
 #: Results of at most this many rows are kept in memory by the Python function, so that ``table()`` need not play them again.
 KEPT_ROWS = 1 << 22
 
@@ -108,7 +110,7 @@ class _Plan:
     @classmethod
     def of(cls, config: Config) -> _Plan:
         repeat = config.rows_per_deal
-        per_group = GROUP_ROWS // repeat // 8 * 8
+        per_group = (SLOW_ROWS if config.slow else GROUP_ROWS) // repeat // 8 * 8
         return cls(config.first, config.first + config.deals, per_group, per_group * (PART_ROWS // GROUP_ROWS))
 
     def parts(self) -> Iterator[tuple[int, int]]:
@@ -173,9 +175,17 @@ def _played_groups(
             if not waiting:
                 return
             piece, buffers, future, last = waiting.popleft()
-            yield piece, buffers, future.result(), last
+            yield piece, buffers, backend.wait(future), last
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
+        for _, _, future, _ in waiting:  # what runs already must end before its buffers go
+            if not future.cancelled():
+                try:
+                    backend.wait(future)
+                except PlayerStuck:
+                    raise
+                except SimcoreError:  # the first error is the one to tell
+                    continue
 
 
 Progress = Callable[[int], None]
@@ -288,6 +298,8 @@ def run_simulation(
     if chunk < 8 or chunk % 8:
         raise BadInput(f"chunk {chunk} is not a multiple of 8 deals (a round)")
     threads = min(threads, 1024)
+    if config.slow:
+        chunk = 8
     start = time.perf_counter()
     store = Store(Path(out), config, overwrite=overwrite) if out is not None else None
     tables: list[pa.Table] | None = [] if keep_rows and out is None else None

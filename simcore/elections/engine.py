@@ -1,7 +1,7 @@
 """The Elections engine: starts a deal, asks the players, applies what they decide.
 
-``advance`` runs a deal until it is done or a seat must be asked that no built-in policy speaks for (``EXTERNAL``: a person, a
-searching player, a plain Python plug-in); the caller then writes the answer with ``apply`` and calls ``advance`` again.
+``advance`` runs a deal until it is done or a seat must be asked that the caller speaks for (``EXTERNAL``: a person); the caller
+then writes the answer with ``apply`` and calls ``advance`` again.  Players that are no kernels of ours are called by pointer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from simcore.elections.auction import apply_call, apply_contract, legal_calls, l
 from simcore.elections.play import apply_play, play_random
 from simcore.elections.policies import decide
 from simcore.elections.state import AUCTION, CALL, CONTRACT, DONE, PLAY, PLAYED, PLAYING
-from simcore.players import EXTERNAL, RANDOM
+from simcore.players import EXTERNAL, RANDOM, REFUSED
+from simcore.pointers import ask_player
 from simcore.rng import FORCED, below, open_source
 from simcore.tricks import following
 
@@ -114,7 +115,8 @@ def _all_random(table: Any) -> Any:
 
 @njit
 def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
-    """Play on until the deal is done (returns -1) or an external player must decide (returns the kind; the view is prepared).
+    """Play on until the deal is done (returns -1), an external player must decide (returns the kind; the view is prepared), or a
+    player called by pointer gave an illegal action (returns REFUSED).
 
     A decision with one legal action is taken without asking.
     """
@@ -127,9 +129,13 @@ def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
         legal = view.legal
         if legal & (legal - ONE) == ZERO:
             action = legal
+        elif policy < EXTERNAL:
+            action = decide(policy, kind, view, rules, streams[table.turn])
         elif policy == EXTERNAL:
             return kind
         else:
-            action = decide(policy, kind, view, rules, streams[table.turn])
+            action = ask_player(policy, legal, view, rules, streams[table.turn], table)
+            if action == ZERO:
+                return np.int64(REFUSED)
         apply(rules, table, view, kind, action)
     return np.int64(-1)

@@ -16,6 +16,7 @@ from simcore.deals.shuffle import deal_four, lots_of_round
 from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
 from simcore.elections.play import DRAW, WIN, credits_of, result_of
 from simcore.elections.state import PLAYED
+from simcore.players import REFUSED
 from simcore.rng import open_streams
 
 __all__ = [
@@ -133,7 +134,8 @@ def run_deals(
     statuses: Any,
     cluster: Any,
 ) -> I64:
-    """Play ``deals`` deals from index ``first`` on; returns the number of rows written.
+    """Play ``deals`` deals from index ``first`` on; returns the number of rows written, or REFUSED for an illegal action
+    (``table``, ``view`` and ``streams`` then tell which).
 
     Args:
         hands: uint64[deals, 4], filled with the deals (or read, with ``options.hands_given``); of length 0 if nobody wants them.
@@ -188,7 +190,8 @@ def run_deals(
             start_deal(table, view, dealer, lots)
             if not auction:
                 force_contract(rules, table, view, again if repeat > 1 else contract, declarer, pairing)
-            advance(rules, table, view, streams)
+            if advance(rules, table, view, streams) == REFUSED:
+                return np.int64(REFUSED)
             statuses[table.status] += 1
             played = table.status == PLAYED
             attackers = np.int64(0)

@@ -8,7 +8,8 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz
-from simcore.players import EXTERNAL, RANDOM
+from simcore.players import EXTERNAL, RANDOM, REFUSED
+from simcore.pointers import ask_player
 from simcore.showcase.play import apply_first, apply_second, apply_trump, legal_first, legal_second, start_deal
 from simcore.showcase.policies import decide
 from simcore.showcase.state import FIRST, NAMING, PLAYOUT_1, SECOND, TRUMP
@@ -62,7 +63,8 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
 
 @njit
 def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
-    """Play on until phase ``until`` (NAMING or DONE) is reached (returns -1) or an external player must decide (returns the kind).
+    """Play on until phase ``until`` (NAMING or DONE) is reached (returns -1), an external player must decide (returns the kind), or
+    a player called by pointer gave an illegal action (returns REFUSED).
 
     A decision with one legal action is taken without asking.
     """
@@ -73,9 +75,13 @@ def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
         single = legal & (legal - ONE) == ZERO
         if single and policy != RANDOM:  # random picks a single action too, and spends nothing on it: no branch to mispredict
             action = legal
+        elif policy < EXTERNAL:
+            action = decide(policy, kind, view, rules, streams[table.turn])
         elif policy == EXTERNAL:
             return kind
         else:
-            action = decide(policy, kind, view, rules, streams[table.turn])
+            action = ask_player(policy, legal, view, rules, streams[table.turn], table)
+            if action == ZERO:
+                return np.int64(REFUSED)
         apply(rules, table, view, kind, action)
     return np.int64(-1)

@@ -9,6 +9,7 @@ import numpy as np
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE
 from simcore.deals.shuffle import deal_two
+from simcore.players import REFUSED
 from simcore.rng import open_streams
 from simcore.showcase.engine import advance, apply
 from simcore.showcase.play import start_deal
@@ -81,7 +82,8 @@ def run_deals(
     offset: I64,
     tally: Any,
 ) -> I64:
-    """Play ``deals`` deals from index ``first`` on; returns the number of rows written.
+    """Play ``deals`` deals from index ``first`` on; returns the number of rows written, or REFUSED for an illegal action
+    (the first table and view and ``streams`` then tell which).
 
     Args:
         tables, views: two-row arrays: the deal, and its copy at the naming where every trump is played in turn.
@@ -115,7 +117,8 @@ def run_deals(
             hands[i, 1] = table.hands[1]
         open_streams(streams, options.key0, options.key1, index)
         start_deal(rules, table, view, dealer)
-        advance(rules, table, view, streams, NAMING)
+        if advance(rules, table, view, streams, NAMING) == REFUSED:
+            return np.int64(REFUSED)
         if repeat > 1:
             tables[1] = tables[0]
             views[1] = views[0]
@@ -129,7 +132,8 @@ def run_deals(
                 streams[1] = saved_streams[1]
             if options.trump != NAMER_NAMES:
                 apply(rules, table, view, TRUMP, ONE << np.uint64(again if repeat > 1 else options.trump))
-            advance(rules, table, view, streams, DONE)
+            if advance(rules, table, view, streams, DONE) == REFUSED:
+                return np.int64(REFUSED)
             _count(view, tally)
             if options.want_rows == 1:
                 _write_row(view, row, names)

@@ -94,6 +94,10 @@ TABLE = np.dtype(
         ("policies", "i8", (2, 3)),
         ("phase", "i8"),
         ("turn", "i8"),
+        # about players called by pointer (pointers.py)
+        ("asked", "i8"),  # how many decisions so far
+        ("asking", "i8"),  # one is being waited for
+        ("refused", "u8"),  # the last action: an illegal one ends the run
     ],
     align=True,
 )

@@ -1,0 +1,256 @@
+"""Players from a user's Python file: ``FILE.py:NAME`` as SPEC.
+
+The file holds a function of (view, rules, stream) per decision: ``NAME_call``, ``NAME_contract``, ``NAME_play`` for Elections,
+``NAME_first``, ``NAME_trump``, ``NAME_second`` for Showcase.  ``@njit`` functions are called by pointer from the kernels, or with
+``specialise=1`` compiled into them; plain Python functions are called too, thousands of times slower.  A plug-in is code, and runs
+as such.  docs/plugins.md describes what it gets and must return.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import operator
+import sys
+import threading
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.errors import NumbaError
+from numba.extending import is_jitted
+
+from simcore import pointers
+from simcore._jit import JIT
+from simcore.cards import FULL, SEATS, format_cards
+from simcore.errors import BadInput, PlayerError
+from simcore.players import DECISIONS, SPECIALISED
+from simcore.rng import STREAM
+from simcore.rules import ELECTIONS_RULES, SHOWCASE_RULES
+
+__all__ = ["DEFAULT_LIMIT", "Decision", "failure", "load_decisions", "python_decision", "specialise"]
+
+#: Seconds a plug-in may take for one decision.
+DEFAULT_LIMIT = 10.0
+_LONGEST_LIMIT = 86_400.0
+_OPTIONS = {"specialise": "1: compile the functions into the kernels", "limit": "seconds a decision may take, 10"}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One kind of decision of a player that is no kernel of ours."""
+
+    player: str
+    kind: str
+    function: Any
+    address: int
+    compiled: bool
+    limit: float | None = None  # seconds
+    specialise: bool = False
+    sha256: str = ""  # of the file
+    errors: dict[int, BaseException] = field(default_factory=dict, compare=False)  # what it raised, by thread
+    keep: Any = field(default=None, compare=False, repr=False)  # keeps the code at the address alive
+
+
+def _records(game: str) -> tuple[Any, Any, Any, Any]:
+    """Return the dtypes of a game's records: view, rules, stream, table."""
+    if game == "elections":
+        from simcore.elections.state import TABLE, VIEW
+
+        return VIEW, ELECTIONS_RULES, STREAM, TABLE
+    from simcore.showcase import state
+
+    return state.VIEW, SHOWCASE_RULES, STREAM, state.TABLE
+
+
+def python_decision(
+    player: str, game: str, kind: str, function: Callable[..., Any], *, peeks: bool = False, **facts: Any
+) -> Decision:
+    """Return a decision made by a Python function of (view, rules, stream), or with ``peeks`` of (view, rules, stream, table).
+
+    The function gets read-only records, but for its stream.
+    """
+    view_type, rules_type, stream_type, table_type = _records(game)
+    errors: dict[int, BaseException] = {}
+
+    def asked(view: int, rules: int, stream: int, table: int) -> int:
+        try:
+            seen = [
+                pointers.record_at(view, view_type, False),
+                pointers.record_at(rules, rules_type, False),
+                pointers.record_at(stream, stream_type, True),
+            ]
+            if peeks:
+                seen.append(pointers.record_at(table, table_type, False))
+            action = operator.index(function(*seen))
+            if not 0 <= action < 1 << 64:
+                raise ValueError(f"returned {action}, which is no mask of 64 bits")
+        except BaseException as error:  # must not pass through machine code; the kernel stops at the zero
+            errors[threading.get_ident()] = error
+            return 0
+        return action
+
+    address, keep = pointers.python_pointer(asked)
+    return Decision(player, kind, function, address, compiled=False, errors=errors, keep=keep, **facts)
+
+
+@cache
+def _load(path: str, sha256: str) -> types.ModuleType:
+    """Run a plug-in's file, once for each content."""
+    name = f"simcore_plugin_{sha256[:16]}"
+    specification = importlib.util.spec_from_file_location(name, path)
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    try:
+        specification.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == path:
+                line = trace.tb_lineno
+            trace = trace.tb_next
+        raise BadInput(f"player file {path!r}, line {line}: {type(error).__name__}: {error}") from None
+    return module
+
+
+def _limit(text: str, spec: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds <= _LONGEST_LIMIT:
+        raise BadInput(
+            f"limit {text!r} of player {spec!r} is not accepted; accepted: seconds, more than 0, up to {_LONGEST_LIMIT:.0f}"
+        )
+    return seconds
+
+
+def load_decisions(path: str, name: str, options: Mapping[str, str], game: str) -> dict[str, Decision]:
+    """Load the decisions of a player from a file.
+
+    Returns:
+        Decision by kind of decision, at least one.
+
+    Raises:
+        BadInput: the file cannot be read or run, holds no function of that name, or an option is unknown.
+    """
+    spec = f"{path}:{name}"
+    for key in options:
+        if key not in _OPTIONS:
+            raise BadInput(f"option {key!r} of player {spec!r} is unknown; accepted: {', '.join(_OPTIONS)}")
+    if options.get("specialise", "0") not in ("0", "1"):
+        raise BadInput(f"specialise {options['specialise']!r} of player {spec!r} is not accepted; accepted: 0, 1")
+    specialised = options.get("specialise", "0") == "1"
+    limit = _limit(options["limit"], spec) if "limit" in options else DEFAULT_LIMIT
+    try:
+        sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise BadInput(f"player file {path!r} cannot be read: {error.strerror}") from None
+    module = _load(str(Path(path).resolve()), sha256)
+    found = {kind: getattr(module, f"{name}_{kind}", None) for kind in DECISIONS[game]}
+    functions = {kind: function for kind, function in found.items() if callable(function)}
+    if not functions:
+        ends = tuple(f"_{kind}" for kind in DECISIONS[game])
+        names = sorted({key[: key.rindex("_")] for key in vars(module) if key.endswith(ends) and not key.startswith("_")})
+        wanted = ", ".join(f"{name}{end}" for end in ends)
+        raise BadInput(
+            f"player file {path!r} has none of the functions {wanted}; accepted: "
+            + (f"one of the players it has: {', '.join(names)}" if names else "a function for at least one of these decisions")
+        )
+    decisions = {}
+    for kind, function in functions.items():
+        facts: dict[str, Any] = {"limit": limit, "sha256": sha256}
+        if not (is_jitted(function) and JIT):
+            if specialised:
+                raise BadInput(f"specialise of player {spec!r} needs @njit functions; {name}_{kind} is plain Python")
+            decisions[kind] = python_decision(spec, game, kind, getattr(function, "py_func", function), **facts)
+            continue
+        try:
+            address, keep = _compiled(function, game)
+        except Exception as error:  # numba's typing raises many kinds, a KeyError for an unknown field
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            message = lines[1] if isinstance(error, NumbaError) and len(lines) > 1 else f"{type(error).__name__}: {error}"
+            raise BadInput(f"player file {path!r}: numba cannot compile {name}_{kind}(view, rules, stream): {message}") from None
+        decisions[kind] = Decision(spec, kind, function, address, True, specialise=specialised, keep=keep, **facts)
+    return decisions
+
+
+@cache
+def _compiled(function: Any, game: str) -> tuple[int, Any]:
+    """Return a function's pointer, compiled once for all seats."""
+    return pointers.compiled_pointer(function, *_records(game)[:3])
+
+
+def failure(game: str, decision: Decision, table: Any, view: Any, rules: Any, streams: Any) -> PlayerError:
+    """Return the error for a deal that a player's action ended, out of the state it was left in."""
+    error = decision.errors.pop(threading.get_ident(), None)
+    stream = streams[table.turn]
+    if error is None and decision.compiled and table.refused == 0:  # machine code keeps no exception: ask once more, from Python
+        try:
+            decision.function(view, rules, stream)
+        except Exception as raised:
+            error = raised
+    if error is None:
+        action, legal = (_shown(decision.kind, int(mask)) for mask in (table.refused, view.legal))
+        did = f"returned {action}, which is not one of the legal {legal}"
+    else:
+        did = f"raised {type(error).__name__}: {error}"
+    return PlayerError(f"player {decision.player!r} {did}: {where(game, decision.kind, table, view, stream)}")
+
+
+def _shown(kind: str, mask: int) -> str:
+    """Return a set of actions in words: cards by name, anything else as the mask it is."""
+    if kind in ("call", "contract", "trump") or mask == 0 or mask & ~int(FULL):
+        return f"{mask:#x}"
+    return format_cards(mask)
+
+
+def where(game: str, kind: str, table: Any, view: Any, stream: Any) -> str:
+    """Return which decision a table stands at, in words."""
+    seat = (SEATS if game == "elections" else "NS")[table.turn]
+    place = "" if kind in ("call", "contract", "trump") else f", trick {view.tricks_played + 1}, card {view.on_table + 1}"
+    return f"deal {int(stream.index)}, seat {seat}, decision {kind!r}{place}"
+
+
+def specialise(kernel: Any, functions: tuple[Any, ...]) -> Any:
+    """Return a copy of a row kernel with players' functions compiled in, as policy numbers SPECIALISED, SPECIALISED + 1 …
+
+    Args:
+        kernel: ``run_deals`` of a game.
+        functions: ``@njit`` functions of (view, rules, stream).
+    """
+    call: Any = pointers.call_player
+    for place, function in enumerate(functions):
+        call = _linked(SPECIALISED + place, function, call)
+    module = sys.modules[kernel.__module__]
+    advance = _copied(module.advance, {"ask_player": _copied(pointers.ask_player, {"call_player": call})})
+    return _copied(kernel, {"advance": advance})
+
+
+def _linked(number: int, function: Any, others: Any) -> Any:
+    """Return a ``call_player`` that knows one policy number more."""
+
+    @numba.njit(nogil=True, error_model="numpy")
+    def call(policy: Any, view: Any, rules: Any, stream: Any, table: Any) -> Any:
+        if policy == number:
+            return numba.uint64(function(view, rules, stream))
+        return others(policy, view, rules, stream, table)
+
+    return call
+
+
+def _copied(kernel: Any, replaced: dict[str, Any]) -> Any:
+    """Return a kernel compiled anew with some of its global names bound to others."""
+    source = kernel.py_func
+    copy = types.FunctionType(
+        source.__code__, source.__globals__ | replaced, source.__name__, source.__defaults__, source.__closure__
+    )
+    return numba.njit(copy, nogil=True, error_model="numpy")

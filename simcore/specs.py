@@ -1,0 +1,72 @@
+"""SPEC strings: which player decides what.
+
+SPEC = PART[+PART…]                      a later part takes over the decisions it knows
+PART = NAME[:key=value,…] | FILE.py:NAME[:key=value,…]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from simcore.errors import BadInput
+from simcore.players import DECISIONS, PLAYERS_KNOWN
+from simcore.plugins import Decision, load_decisions
+
+__all__ = ["Player", "parse_player"]
+
+
+@dataclass(frozen=True)
+class Player:
+    """A seat's player: its SPEC, the policy number for each kind of decision, and those that are no kernels of ours."""
+
+    spec: str
+    policies: tuple[int, int, int]
+    outside: tuple[Decision | None, Decision | None, Decision | None] = field(default=(None, None, None), compare=False)
+
+
+def _options(text: str, part: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for item in filter(None, text.split(",")):
+        key, _, value = item.partition("=")
+        if key in options:
+            raise BadInput(f"option {key!r} of player {part!r} is given twice")
+        options[key] = value
+    return options
+
+
+def parse_player(spec: str, game: str) -> Player:
+    """Read a SPEC for a game.
+
+    Raises:
+        BadInput: unknown name or option, a file that cannot be used, or some decision that no part knows.
+    """
+    policies: list[int | None] = [None, None, None]
+    outside: list[Decision | None] = [None, None, None]
+    for part in spec.split("+"):
+        name, _, rest = part.strip().partition(":")
+        if name.endswith(".py"):
+            plugin, _, text = rest.partition(":")
+            decisions = load_decisions(name, plugin, _options(text, part.strip()), game)
+            for kind, decision in enumerate(DECISIONS[game]):
+                if decision in decisions:
+                    outside[kind] = decisions[decision]
+                    policies[kind] = decisions[decision].address
+            continue
+        info = PLAYERS_KNOWN.get(name)
+        if info is None:
+            raise BadInput(f"player {name!r} in {spec!r} is unknown; accepted: {', '.join(PLAYERS_KNOWN)}, FILE.py:NAME")
+        for key in _options(rest, part.strip()):
+            if key not in info.options:
+                known = ", ".join(info.options) or "none"
+                raise BadInput(f"option {key!r} of player {name!r} in {spec!r} is unknown; accepted: {known}")
+        for kind, decision in enumerate(DECISIONS[game]):
+            if decision in info.decisions[game]:
+                outside[kind] = None
+                policies[kind] = info.policy
+    first, second, third = policies
+    if first is None or second is None or third is None:
+        missing = [decision for decision, policy in zip(DECISIONS[game], policies, strict=True) if policy is None]
+        raise BadInput(
+            f"player {spec!r} does not know the decisions {missing}; put a whole player before it, as in 'random+{spec}'"
+        )
+    return Player(spec, (first, second, third), (outside[0], outside[1], outside[2]))
