@@ -38,6 +38,7 @@ test-long: $(STAMP)
 
 regen: $(STAMP)
 	$(BIN)/python -m pytest -q tests/test_cli.py -k golden --regen
+	$(BIN)/python -m pytest -q tests/test_perft.py -k made --regen
 
 clean:
 	rm -rf $(VENV) out build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
