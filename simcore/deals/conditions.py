@@ -10,8 +10,9 @@
 
 ``hcp`` are high-card points: A 4, K 3, Q 2, J 1.  ``not`` binds tighter than ``and``, ``and`` tighter than ``or``.
 
-A condition becomes two things: a program in postfix that a kernel runs on a deal's hands, and *bounds*, for each seat the suit
-lengths and points that the condition implies.  Bounds need only be necessary: what they do not say is tried.
+A condition becomes two things: a program in postfix that a kernel runs on a deal's hands, and *branches*, the alternatives of which
+every deal that satisfies it is in one at least, each with *bounds*: suit lengths, points and held cards that it implies for each
+seat.  Bounds need only be necessary: what they do not say is tried.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from simcore.bits import ONE, ZERO, popcount
 from simcore.cards import SUIT_NAMES, parse_card
 from simcore.errors import BadInput, NotationError
 
-__all__ = ["HCP_MASKS", "Bounds", "Condition", "holds", "parse_condition"]
+__all__ = ["HCP_MASKS", "Bounds", "Condition", "holds", "parse_condition", "quantity_of"]
+
+#: A condition of more alternatives is dealt by the bounds they have in common.
+MAX_BRANCHES = 64
 
 HCP = 4  # number of the quantity "high-card points"; 0 … 3 are the suits' lengths
 _MOST = (13, 13, 13, 13, 37)
@@ -77,11 +81,11 @@ class Bounds:
 
 @dataclass
 class Condition:
-    """A condition, ready to be used: program for the kernel, bounds for the dealer."""
+    """A condition, ready to be used: program for the kernel, bounds of its branches for the dealer."""
 
     text: str
     program: np.ndarray  # int64[steps, 3]
-    bounds: Bounds
+    branches: list[Bounds]
 
 
 @dataclass
@@ -316,6 +320,23 @@ def _bounds(node: _Node, seats: int) -> Bounds:
     return bounds
 
 
+def _branches(node: _Node, seats: int) -> list[Bounds]:
+    """Return the bounds of a node's alternatives; where there would be too many, the bounds they have in common."""
+    if node.kind == "or":
+        found = [bounds for child in node.children for bounds in _branches(child, seats)]
+    elif node.kind == "and":
+        found = [Bounds.free(seats)]
+        for child in node.children:
+            ways = _branches(child, seats)
+            if len(found) * len(ways) > MAX_BRANCHES:
+                ways = [_bounds(child, seats)]
+            found = [a.both(b) for a in found for b in ways]
+    else:
+        found = [_bounds(node, seats)]
+    possible = [bounds for bounds in found if not bounds.impossible]
+    return possible if 0 < len(possible) <= MAX_BRANCHES else [_bounds(node, seats)]
+
+
 def _compare(value: int, relation: str, constant: int) -> bool:
     return {"<=": value <= constant, ">": value > constant, "=": value == constant, "!=": value != constant}[relation]
 
@@ -360,13 +381,13 @@ def parse_condition(text: str, seats: Sequence[str]) -> Condition:
             parser.fail(f"unexpected {parser.peek()!r}; accepted: and, or, or the end")
         steps: list[tuple[int, int, int]] = []
         _compile(node, steps)
-        bounds = _bounds(node, len(seats))
+        branches = _branches(node, len(seats))
     except RecursionError:
         parser.fail("nested too deeply", 0)
     program = np.array(steps, dtype=np.int64).reshape(-1, 3)
     if _depth(program) > 60:
         parser.fail("nested too deeply", 0)
-    return Condition(text, program, bounds)
+    return Condition(text, program, branches)
 
 
 def _depth(program: np.ndarray) -> int:
@@ -379,7 +400,7 @@ def _depth(program: np.ndarray) -> int:
 
 
 @njit
-def _quantity(hand: Any, quantity: I64) -> I64:
+def quantity_of(hand: Any, quantity: I64) -> I64:
     """Return a suit's length (0 … 3) or the high-card points (4) of a hand."""
     if quantity < HCP:
         return popcount(hand & (_LANE << np.uint64(16 * quantity)))
@@ -399,7 +420,7 @@ def holds(program: Any, hands: Any) -> Any:
         a = program[i, 1]
         b = program[i, 2]
         if code == _ADD:
-            total += b * _quantity(hands[a // 5], a % 5)
+            total += b * quantity_of(hands[a // 5], a % 5)
         elif code == _CLEAR:
             total = np.int64(0)
         elif code == _AND:

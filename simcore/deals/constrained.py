@@ -1,26 +1,29 @@
 """Uniform deals under known cards and a condition.
 
-Every deal that has the known cards and satisfies the condition is equally likely.  Two steps, repeated until the condition holds:
+Every deal that has the known cards and satisfies the condition is equally likely.  Three steps, repeated until the last one holds:
 
-1. *Dealt directly*: the number of cards of each group (a suit, or a suit's honours of one rank) that each bounded seat gets is
+1. A *branch* of the condition (an alternative of its "or"s) is drawn with the probability of its share of deals.
+2. *Dealt directly*: the number of cards of each group (a suit, or a suit's honours of one rank) that each bounded seat gets is
    drawn from its exact distribution under the condition's bounds, then the cards themselves uniformly.  The ways are whole
    numbers counted by dynamic programming over groups, so nothing is rounded; a draw compares 128-bit integers.
-2. *Tried*: the whole condition is evaluated; a deal that fails is thrown away.
+3. *Tried*: the whole condition is evaluated; a deal that fails is thrown away, and so is one that an earlier branch deals too.
 
-Since bounds are implied by the condition, the result is exactly uniform, and rare lengths or points cost nothing.
+Since bounds are implied by their branch and every deal comes from one branch only, the result is exactly uniform, and rare lengths
+or points cost nothing.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import comb
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ZERO, nth_set_bit, popcount
+from simcore.bits import ONE, ZERO, nth_set_bit, popcount
 from simcore.cards import FULL, SUIT_MASKS, format_cards
-from simcore.deals.conditions import HCP, HCP_MASKS, Bounds, Condition, holds
+from simcore.deals.conditions import HCP, HCP_MASKS, Bounds, Condition, holds, quantity_of
 from simcore.deals.shuffle import random_split
 from simcore.errors import BadInput
 from simcore.rng import below, next_word
@@ -35,11 +38,19 @@ _FIFTEEN = np.uint64(15)
 
 
 class Plan(NamedTuple):
-    """What the kernel takes, as one argument: known cards, counting tables, the condition's program."""
+    """What the kernel takes, as one argument: branches with known cards and counting tables, the condition's program.
 
-    known: np.ndarray  # uint64[seats]
-    sizes: np.ndarray  # int64[seats] cards still to be dealt to each seat
-    direct: np.ndarray  # int64: the seats dealt through the tables, in their order there
+    Only the first four say anything about single branches; the counting tables of all branches stand in one sequence of states.
+    """
+
+    known: np.ndarray  # uint64[branches, seats]
+    sizes: np.ndarray  # int64[branches, seats] cards still to be dealt to each seat
+    direct: np.ndarray  # int64[branches, seats]: the seats dealt through the tables, in their order there; then -1
+    bounds: np.ndarray  # int64[branches, 2, seats, 5] lowest and highest values of what is dealt through the tables
+    branch_high: np.ndarray  # uint64[branches]: upper and lower words of the running sums of the branches' deals
+    branch_low: np.ndarray
+    roots: np.ndarray  # int64[branches] first state
+    first_group: np.ndarray  # int64[branches + 1]
     groups: np.ndarray  # uint64[groups] masks of free cards
     starts: np.ndarray  # int64[states + 1] first transition of each state
     high: np.ndarray  # uint64: upper and lower words of the running sums of ways
@@ -51,6 +62,21 @@ class Plan(NamedTuple):
 
 class _TooBig(Exception):
     """The counting tables would be too large."""
+
+
+@dataclass
+class _Tables:
+    """The counting tables of one branch; states are numbered from 0."""
+
+    deals: int  # how many deals the branch has
+    known: list[int]
+    sizes: list[int]
+    direct: list[int]
+    bounds: np.ndarray
+    groups: list[int]
+    sums: list[list[int]]  # of each state the running sums of ways
+    follow: list[list[int]]
+    counts: list[list[int]]
 
 
 def make_plan(
@@ -67,9 +93,58 @@ def make_plan(
     Raises:
         BadInput: nothing satisfies the known cards and the condition's bounds.
     """
-    fixed = [int(mask) for mask in known]
-    bounds = Bounds.free(len(sizes)) if condition is None else condition.bounds
+    branches = [Bounds.free(len(sizes))] if condition is None else condition.branches
     where = "" if condition is None else f" and condition {condition.text!r}"
+    found: list[_Tables] = []
+    refused: list[BadInput] = []
+    for bounds in branches:
+        try:
+            found.append(_branch([int(mask) for mask in known], sizes, bounds, pack, seats, where, _WORK // len(branches)))
+        except BadInput as error:
+            refused.append(error)
+    if not found:
+        raise refused[0]
+    total = 0
+    running, roots, first_group, starts = [], [], [0], [0]
+    rows: dict[str, list[int]] = {"sums": [], "follow": [], "counts": []}
+    for tables in found:
+        total += tables.deals
+        running.append(total)
+        roots.append(len(starts) - 1)
+        first_group.append(first_group[-1] + len(tables.groups))
+        for sums, follow, counts in zip(tables.sums, tables.follow, tables.counts, strict=True):
+            rows["sums"] += sums
+            rows["follow"] += [state + roots[-1] for state in follow]
+            rows["counts"] += counts
+            starts.append(len(rows["follow"]))
+    return Plan(
+        np.array([tables.known for tables in found], np.uint64),
+        np.array([tables.sizes for tables in found], np.int64),
+        np.array([tables.direct + [-1] * (len(sizes) - len(tables.direct)) for tables in found], np.int64),
+        np.array([tables.bounds for tables in found]),
+        *_words(running),
+        np.array(roots, np.int64),
+        np.array(first_group, np.int64),
+        np.array([mask for tables in found for mask in tables.groups], np.uint64),
+        np.array(starts, np.int64),
+        *_words(rows["sums"]),
+        np.array(rows["follow"], np.int64),
+        np.array(rows["counts"], np.uint64),
+        np.empty((0, 3), np.int64) if condition is None else condition.program,
+    )
+
+
+def _words(numbers: list[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the upper and the lower words of 128-bit numbers."""
+    return np.array([n >> 64 for n in numbers], np.uint64), np.array([n & 0xFFFFFFFFFFFFFFFF for n in numbers], np.uint64)
+
+
+def _branch(fixed: list[int], sizes: list[int], bounds: Bounds, pack: int, seats: str, where: str, work: int) -> _Tables:
+    """Return the counting tables of a branch; counting a feature may take ``work`` steps, else the feature is tried.
+
+    Raises:
+        BadInput: no deal has the known cards and is within the bounds.
+    """
     for seat, held in enumerate(bounds.held):
         for other, mask in enumerate(fixed):
             if other != seat and mask & held:
@@ -84,23 +159,20 @@ def make_plan(
         taken |= mask
     free = pack & ~taken
     left = [size - mask.bit_count() for size, mask in zip(sizes, fixed, strict=True)]
-    features = _features(bounds, fixed, left, free)
     chosen: list[tuple[int, str]] = []
-    tables = _count([], bounds, fixed, left, free)
-    for feature in features:
+    tables = _count([], bounds, fixed, left, free, work)
+    for feature in _features(bounds, fixed, left, free, work):
         try:
-            tables = _count([*chosen, feature], bounds, fixed, left, free)
+            tables = _count([*chosen, feature], bounds, fixed, left, free, work)
         except _TooBig:
             continue
         chosen.append(feature)
     if tables is None:
         raise BadInput(f"no deal satisfies the known cards{where}")
-    direct, groups, starts, high, low, follow, counts = tables
-    program = np.empty((0, 3), np.int64) if condition is None else condition.program
-    return Plan(np.array(fixed, np.uint64), np.array(left, np.int64), direct, groups, starts, high, low, follow, counts, program)
+    return tables
 
 
-def _features(bounds: Bounds, fixed: list[int], left: list[int], free: int) -> list[tuple[int, str]]:
+def _features(bounds: Bounds, fixed: list[int], left: list[int], free: int, work: int) -> list[tuple[int, str]]:
     """Return the bounded features, (seat, "length" or "hcp"), the rarest first."""
     found = []
     unbounded = Bounds.free(len(left))
@@ -110,16 +182,12 @@ def _features(bounds: Bounds, fixed: list[int], left: list[int], free: int) -> l
                 bounds.high[seat, part] < unbounded.high[seat, part]
             ).any():
                 try:
-                    ways = _ways([(seat, name)], bounds, fixed, left, free)
+                    first, ways_by, *_ = _layers([(seat, name)], bounds, fixed, left, free, work)
+                    ways = ways_by[0].get(first, 0)
                 except _TooBig:
                     ways = 1 << 200
                 found.append((ways, (seat, name)))
     return [feature for _, feature in sorted(found)]
-
-
-def _ways(features: list[tuple[int, str]], bounds: Bounds, fixed: list[int], left: list[int], free: int) -> int:
-    layers = _layers(features, bounds, fixed, left, free)
-    return layers[1][0].get(layers[0], 0)
 
 
 def _groups(features: list[tuple[int, str]], bounds: Bounds, free: int) -> list[tuple[int, int, int]]:
@@ -141,7 +209,7 @@ _State = tuple[tuple[int, int, int], ...]  # of each direct seat: cards still to
 
 
 def _layers(
-    features: list[tuple[int, str]], bounds: Bounds, fixed: list[int], left: list[int], free: int
+    features: list[tuple[int, str]], bounds: Bounds, fixed: list[int], left: list[int], free: int, limit: int
 ) -> tuple[_State, list[dict[_State, int]], list[dict[_State, list[tuple[tuple[int, ...], int, _State]]]], list[int], list[int]]:
     """Count ways: returns the first state, ways of each state by group, the transitions, the direct seats, the groups' masks."""
     seats = sorted({seat for seat, _ in features})
@@ -187,7 +255,7 @@ def _layers(
                             total = 0 if last else start_of(classes[number + 1], seat)
                         longer.append(((*given, k), ways * comb(open_, k), open_ - k, (*after, (cards - k, total, points_now))))
                 partial = longer
-            if work > _WORK:
+            if work > limit:
                 raise _TooBig
             # the other seats must be able to take what is left
             options = [
@@ -211,42 +279,46 @@ def _layers(
     return first, ways_by, transitions, seats, [mask for _, _, mask in groups]
 
 
-def _count(features: list[tuple[int, str]], bounds: Bounds, fixed: list[int], left: list[int], free: int) -> Any:
-    """Return the counting tables as arrays, or None where there is no way at all."""
+def _count(
+    features: list[tuple[int, str]], bounds: Bounds, fixed: list[int], left: list[int], free: int, work: int
+) -> _Tables | None:
+    """Return the counting tables of some bounded features, or None where there is no way at all."""
     if bounds.impossible:
         return None
-    first, ways_by, transitions, seats, groups = _layers(features, bounds, fixed, left, free)
-    if not ways_by[0].get(first, 0):
+    first, ways_by, transitions, seats, groups = _layers(features, bounds, fixed, left, free, work)
+    deals = ways_by[0].get(first, 0)
+    if not deals:
         return None
+    rest = free.bit_count() - sum(left[seat] for seat in seats)
+    for seat in set(range(len(left))).difference(seats):
+        deals *= comb(rest, left[seat])
+        rest -= left[seat]
+    dealt = Bounds.free(len(left))
+    for seat, name in features:
+        part = slice(0, 4) if name == "length" else slice(4, 5)
+        dealt.low[seat, part], dealt.high[seat, part] = bounds.low[seat, part], bounds.high[seat, part]
+    tables = _Tables(deals, fixed, left, seats, np.array([dealt.low, dealt.high]), groups, [], [], [])
     numbers: dict[tuple[int, _State], int] = {(0, first): 0}
     order = [(0, first)]
-    starts, high, low, follow, counts = [0], [], [], [], []
     for number, state in order:  # grows as states are reached
-        if number < len(groups):
-            total = 0
-            for given, ways, after in transitions[number][state]:
-                weight = ways * ways_by[number + 1][after]
-                if not weight:
-                    continue
-                total += weight
-                key = (number + 1, after)
-                if key not in numbers:
-                    numbers[key] = len(order)
-                    order.append(key)
-                high.append(total >> 64)
-                low.append(total & 0xFFFFFFFFFFFFFFFF)
-                follow.append(numbers[key])
-                counts.append(sum(k << 4 * i for i, k in enumerate(given)))
-        starts.append(len(follow))
-    words = [np.array(column, np.uint64) for column in (high, low)]
-    return (
-        np.array(seats, np.int64),
-        np.array(groups, np.uint64),
-        np.array(starts, np.int64),
-        *words,
-        np.array(follow, np.int64),
-        np.array(counts, np.uint64),
-    )
+        sums: list[int] = []
+        follow: list[int] = []
+        counts: list[int] = []
+        for given, ways, after in transitions[number][state] if number < len(groups) else []:
+            weight = ways * ways_by[number + 1][after]
+            if not weight:
+                continue
+            sums.append(weight + (sums[-1] if sums else 0))
+            key = (number + 1, after)
+            if key not in numbers:
+                numbers[key] = len(order)
+                order.append(key)
+            follow.append(numbers[key])
+            counts.append(sum(k << 4 * i for i, k in enumerate(given)))
+        tables.sums.append(sums)
+        tables.follow.append(follow)
+        tables.counts.append(counts)
+    return tables
 
 
 @njit
@@ -292,39 +364,62 @@ def _transition(source: Any, start: I64, end: I64, high: Any, low: Any) -> I64:
 
 
 @njit
-def deal_constrained(hands: Any, source: Any, plan: Any, pack: U64, tries: I64) -> I64:
-    """Deal one deal into ``hands`` (uint64[seats]); returns how many deals were tried, or -1 after ``tries``."""
+def _in_branch(plan: Any, branch: I64, hands: Any) -> Any:
+    """Tell whether a deal is one of those that a branch deals."""
+    for seat in range(len(hands)):
+        if hands[seat] & plan.known[branch, seat] != plan.known[branch, seat]:
+            return False
+        for quantity in range(HCP + 1):
+            value = quantity_of(hands[seat], quantity)
+            if value < plan.bounds[branch, 0, seat, quantity] or value > plan.bounds[branch, 1, seat, quantity]:
+                return False
+    return True
+
+
+@njit
+def _deal_branch(hands: Any, source: Any, plan: Any, branch: I64, pack: U64) -> None:
+    """Deal one deal of a branch."""
     seats = len(hands)
-    free = pack
+    rest = pack
     for seat in range(seats):
-        free &= ~plan.known[seat]
-    for attempt in range(tries):
-        for seat in range(seats):
-            hands[seat] = plan.known[seat]
-        rest = free
-        state = np.int64(0)
-        for g in range(len(plan.groups)):
-            if len(plan.direct) == 0:
-                break
+        rest &= ~plan.known[branch, seat]
+        hands[seat] = plan.known[branch, seat]
+    direct = 0
+    while direct < seats and plan.direct[branch, direct] >= 0:
+        direct += 1
+    state = plan.roots[branch]
+    through_tables = ZERO
+    if direct > 0:
+        for g in range(plan.first_group[branch], plan.first_group[branch + 1]):
             move = _transition(source, plan.starts[state], plan.starts[state + 1], plan.high, plan.low)
             state = plan.follow[move]
             pool = plan.groups[g]
             packed = plan.counts[move]
-            for i in range(len(plan.direct)):
+            for i in range(direct):
                 cards = _subset(source, pool, np.int64(packed & _FIFTEEN))
                 packed >>= _FOUR
                 pool ^= cards
                 rest ^= cards
-                hands[plan.direct[i]] |= cards
-        for seat in range(seats):
-            through_tables = False
-            for i in range(len(plan.direct)):
-                if plan.direct[i] == seat:
-                    through_tables = True
-            if not through_tables:
-                cards = random_split(source, rest, plan.sizes[seat])
-                hands[seat] |= cards
-                rest ^= cards
-        if len(plan.program) == 0 or holds(plan.program, hands):
-            return attempt + 1
+                hands[plan.direct[branch, i]] |= cards
+        for i in range(direct):
+            through_tables |= ONE << np.uint64(plan.direct[branch, i])
+    for seat in range(seats):
+        if (through_tables >> np.uint64(seat)) & ONE == ZERO:
+            cards = random_split(source, rest, plan.sizes[branch, seat])
+            hands[seat] |= cards
+            rest ^= cards
+
+
+@njit
+def deal_constrained(hands: Any, source: Any, plan: Any, pack: U64, tries: I64) -> I64:
+    """Deal one deal into ``hands`` (uint64[seats]); returns how many deals were tried, or -1 after ``tries``."""
+    for attempt in range(tries):
+        branch = _transition(source, 0, len(plan.roots), plan.branch_high, plan.branch_low)
+        _deal_branch(hands, source, plan, branch, pack)
+        first = True
+        for other in range(branch):
+            if first and _in_branch(plan, other, hands):
+                first = False
+        if first and (len(plan.program) == 0 or holds(plan.program, hands)):
+            return np.int64(attempt + 1)
     return np.int64(-1)

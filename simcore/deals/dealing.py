@@ -90,7 +90,7 @@ def deal_conditioned(
         BadInput: seed or indices are out of range, or no deal was found in ``max_tries``.
     """
     start = _check(seed, first, deals)
-    seats = len(plan.sizes)
+    seats = plan.sizes.shape[1]
     hands, tries = np.zeros((deals, seats), np.uint64), np.zeros(deals, np.int64)
     reserve = np.zeros((deals if seats == 2 else 0, 26), np.int8)
     _conditioned(hands, reserve, tries, np.zeros(1, SOURCE).view(np.recarray)[0], *start, max_tries, plan)
@@ -98,6 +98,6 @@ def deal_conditioned(
     if len(failed):
         raise BadInput(
             f"no deal satisfies the condition in {max_tries:,} tries (deal {first + int(failed[0])}); accepted: a condition that "
-            "some deals satisfy; bounds on one seat's suits and points joined by 'and' are dealt directly, however rare"
+            "some deals satisfy; bounds on single seats' suits and points are dealt directly, however rare"
         )
     return hands, reserve, tries
