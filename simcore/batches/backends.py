@@ -102,8 +102,9 @@ class _GameBackend:
                 decision = player.outside[kind]
                 options.policies[seat, kind] = policy
                 if decision is not None and decision.specialise:
-                    options.policies[seat, kind] = SPECIALISED + len(functions)
-                    functions.append(decision.function)
+                    if decision.function not in functions:
+                        functions.append(decision.function)
+                    options.policies[seat, kind] = SPECIALISED + functions.index(decision.function)
         if functions:
             self._kernel = specialise(rows.run_deals, tuple(functions))
         self._options = options
