@@ -1,16 +1,16 @@
 """The built-in players: names, policy numbers, options.
 
 A built-in policy is a number that the kernels branch on (calling by global name keeps kernels cacheable).  ``random`` and
-``greedy`` know every decision of both games.
+``greedy`` know every decision of both games, ``expert`` those of Elections.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["DECISIONS", "EXTERNAL", "GREEDY", "PLAYERS_KNOWN", "RANDOM", "REFUSED", "SPECIALISED", "PlayerInfo"]
+__all__ = ["DECISIONS", "EXPERT", "EXTERNAL", "GREEDY", "PLAYERS_KNOWN", "RANDOM", "REFUSED", "SPECIALISED", "PlayerInfo"]
 
-RANDOM, GREEDY = 0, 1
+RANDOM, GREEDY, EXPERT = 0, 1, 2
 #: The caller of the engine decides.
 EXTERNAL = 99
 #: From here on: functions compiled into a copy of the kernels.  Numbers far above are addresses of functions (pointers.py).
@@ -43,6 +43,14 @@ PLAYERS_KNOWN = {
         "looks at the trick on the table only: takes it as cheaply as possible when it is worth points, else gets rid of the "
         "worst card; calls the type whose contract its own cards score best in; names its longest suit",
         dict(DECISIONS),
+        {},
+    ),
+    "expert": PlayerInfo(
+        "expert",
+        EXPERT,
+        "counts cards and voids, weighs every trick and card by what the contract pays and by what is still to come; calls on the "
+        "estimated points of its hand, listens to the others' calls",
+        {"elections": DECISIONS["elections"], "showcase": ()},
         {},
     ),
 }

@@ -29,7 +29,7 @@ from simcore.showcase import state as showcase_state
 ROOT = Path(__file__).parent.parent
 ELECTIONS = [name for name in SHIPPED if load_ruleset(name).game == "elections"]
 SHOWCASE = [name for name in SHIPPED if load_ruleset(name).game == "showcase"]
-PLAYERS = list(PLAYERS_KNOWN)
+PLAYERS = [name for name, player in PLAYERS_KNOWN.items() if all(player.decisions.values())]
 
 
 def _check(traces: list[dict], rules: dict | None = None) -> None:

@@ -28,7 +28,7 @@ from simcore.showcase.trace import render, trace, verify_trace
 
 ROOT = Path(__file__).parent.parent
 STYLES = {"showcase": "showcase", "showcase-magri": "magri"}
-PLAYERS = list(PLAYERS_KNOWN)
+PLAYERS = [name for name, player in PLAYERS_KNOWN.items() if player.decisions["showcase"]]
 COLUMN = {name: place for place, name in enumerate(rows.BYTE_COLUMNS)}
 
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, lowest_bit, nth_set_bit, popcount
+from simcore.elections.expert import WEIGHTS, expert_play
 from simcore.elections.state import CALL, CONTRACT
-from simcore.players import RANDOM
+from simcore.players import EXPERT, RANDOM
 from simcore.rng import pick
 from simcore.tricks import trick_winner
 
@@ -32,6 +33,8 @@ def decide(policy: I64, kind: I64, view: Any, rules: Any, stream: Any) -> U64:
         return greedy_call(view, rules)
     if kind == CONTRACT:
         return greedy_contract(view, rules)
+    if policy == EXPERT:
+        return expert_play(view, rules, WEIGHTS)
     return greedy_play(view, rules)
 
 
