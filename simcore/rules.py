@@ -98,6 +98,8 @@ ELECTIONS_RULES = np.dtype(
         ("group_plus", "i8", (MAX_CONTRACTS, _GROUPS)),
         ("group_minus", "i8", (MAX_CONTRACTS, _GROUPS)),
         ("card_points", "i4", (MAX_CONTRACTS, 64)),
+        ("suit_points", "i8", (MAX_CONTRACTS, 4)),  # points of most cards of a suit
+        ("odd_cards", "u8", (MAX_CONTRACTS,)),  # mask of the cards that have other points
     ],
     align=True,
 )
@@ -249,6 +251,12 @@ class Ruleset:
                 row["group_plus"][c, g], row["group_minus"][c, g] = plus, minus
                 row["group_cards"][c, g] = sum(1 << card for card in cards)
                 row["card_points"][c, cards] = plus + minus
+            for suit in SUITS:
+                points = [int(row["card_points"][c, card]) for card in ALL_CARDS if card >> 4 == suit]
+                row["suit_points"][c, suit] = max(sorted(set(points)), key=points.count)
+            row["odd_cards"][c] = sum(
+                1 << card for card in ALL_CARDS if row["card_points"][c, card] != row["suit_points"][c, card >> 4]
+            )
         return rules
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, lowest_bit, nth_set_bit, popcount
 from simcore.elections.expert import WEIGHTS, expert_play
+from simcore.elections.expert_calls import expert_call, expert_contract
 from simcore.elections.state import CALL, CONTRACT
 from simcore.players import EXPERT, RANDOM
 from simcore.rng import pick
@@ -29,12 +30,16 @@ def decide(policy: I64, kind: I64, view: Any, rules: Any, stream: Any) -> U64:
     """Return a built-in policy's decision."""
     if policy == RANDOM:
         return nth_set_bit(view.legal, pick(stream, popcount(view.legal)))
+    if policy == EXPERT:
+        if kind == CALL:
+            return expert_call(view, rules)
+        if kind == CONTRACT:
+            return expert_contract(view, rules)
+        return expert_play(view, rules, WEIGHTS)
     if kind == CALL:
         return greedy_call(view, rules)
     if kind == CONTRACT:
         return greedy_contract(view, rules)
-    if policy == EXPERT:
-        return expert_play(view, rules, WEIGHTS)
     return greedy_play(view, rules)
 
 
