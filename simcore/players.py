@@ -1,7 +1,7 @@
 """The built-in players: names, policy numbers, options.
 
-A built-in policy is a number that the kernels branch on (calling by global name keeps kernels cacheable).  ``random`` and
-``greedy`` know every decision of both games, ``expert`` those of Elections.
+A built-in policy is a number that the kernels branch on (calling by global name keeps kernels cacheable).  All know
+every decision of both games.
 """
 
 from __future__ import annotations
@@ -49,8 +49,10 @@ PLAYERS_KNOWN = {
         "expert",
         EXPERT,
         "counts cards and voids, weighs every trick and card by what the contract pays and by what is still to come; calls on the "
-        "estimated points of its hand, listens to the others' calls",
-        {"elections": DECISIONS["elections"], "showcase": ()},
+        "estimated points of its hand, listens to the others' calls; in Showcase weighs each trick of the first playout against what "
+        "a counted trick costs in the race for naming, what the two cards are worth and who will lead, and names and plays by both "
+        "holdings",
+        dict(DECISIONS),
         {},
     ),
 }

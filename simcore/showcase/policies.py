@@ -8,8 +8,9 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, lowest_bit, nth_set_bit, popcount
-from simcore.players import RANDOM
+from simcore.players import EXPERT, RANDOM
 from simcore.rng import pick
+from simcore.showcase.expert import expert_action
 from simcore.showcase.play import second_takes
 from simcore.showcase.state import SECOND, TRUMP
 from simcore.tricks import trick_winner
@@ -25,6 +26,8 @@ def decide(policy: I64, kind: I64, view: Any, rules: Any, stream: Any) -> U64:
     """Return a built-in policy's decision."""
     if policy == RANDOM:
         return nth_set_bit(view.legal, pick(stream, popcount(view.legal)))
+    if policy == EXPERT:
+        return expert_action(kind, view, rules)
     if kind == TRUMP:
         return greedy_trump(view)
     return greedy_play(view, rules, kind)
