@@ -1,4 +1,7 @@
-"""The Showcase player ``expert``: what a good human does, in integers, one pass over a few masks a decision."""
+"""The Showcase player ``expert``: what a good human does, in integers, one pass over a few masks a decision.
+
+DOC
+"""
 
 from __future__ import annotations
 
@@ -8,129 +11,133 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, highest_bit, lowest_bit, popcount
-from simcore.showcase.state import FIRST, TRUMP
+from simcore.showcase.state import ALL_TRUMP, FIRST, NO_TRUMP, TRUMP
 from simcore.tricks import led_suit, trick_winner
 
-__all__ = ["expert_action"]
+__all__ = ["balance", "expert_action"]
 
 _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 _LANE = np.uint64(0x1FFF)
 _FIFTEEN = np.uint64(15)
+_FAR = np.int64(1 << 40)
 
-# Weights in thousandths of a trick.
-WORTH = np.array([0, 0, 0, 0, 0, 0, 20, 50, 100, 200, 400, 600, 800], np.int64)
-# LONG, MEAN, LEAD, DUCK (of 256), SHOWN
-WEIGHTS = np.array([50, 200, 1000, 200, 0], np.int64)
-NAME, SPREAD = 4000, 0.9
+# FIRSTTABLE
+HOLDING = np.array(
+    [
+        [
+            [-578, -247, 2061, 996, 633, 323, -1402, 447, 149, 278],
+            [0, 677, 841, 430, 477, 220, -1346, -52, 0, 1001],
+            [0, 11, 1217, 468, 259, 20, -1288, 0, 78, -215],
+            [578, -79, 1540, 772, 492, 340, -765, -350, 0, 0],
+        ],
+        [
+            [-165, -59, 1016, 527, 274, 188, -684, 55, 86, 667],
+            [108, 150, 803, 341, 161, 27, -2485, 523, 0, 3257],
+            [-172, -79, 1416, 772, 459, 296, -1814, 0, 8, -113],
+            [304, 74, 1607, 974, 573, 246, -2889, 224, 0, 0],
+        ],
+    ],
+    np.int64,
+)
+
+# Places in a row of FIRST_WEIGHTS; 0 … 12 are worths by rank.
+_LONG, _MEAN, _LEAD, _DUCK, _SHOWN, _BREAK, _FORCE, _SPENT, _NAME, _SPREAD = range(13, 23)
+
+FIRST_WEIGHTS = np.array(
+    [
+        [0, 0, 0, 0, 0, 0, 20, 50, 100, 200, 400, 600, 800, 50, 200, 1000, 56, 0, 256, 0, 256, 4000, 900],
+        [0, 0, 0, 0, 0, 0, 20, 50, 100, 200, 400, 600, 800, 50, 200, 200, 56, 0, 256, 0, 256, 4000, 400],
+    ],
+    np.int64,
+)
 
 
-def _prices(name, spread):
-    """Return int64[27, 64]: what one counted trick costs, by tricks to go and twice the lead in counts."""
-    out = np.zeros((27, 64), np.int64)
-    for r in range(27):
-        sd = 2 * spread * np.sqrt(r + 0.5)
-        for d in range(64):
-            out[r, d] = int(2 * name * 0.3989 / sd * np.exp(-0.5 * (d / sd) ** 2))
-    return out
+def prices(name: int, spread: int) -> np.ndarray:
+    """Return int64[27, 64], what one counted trick more costs, by tricks to go and twice the distance from equal counts.
+
+    The right to name is worth ``name``; how the counts will still drift apart is taken as normal, with a standard deviation of
+    ``spread`` thousandths times the root of the tricks to go.
+    """
+    deviation = 2e-3 * spread * np.sqrt(np.arange(27)[:, None] + 0.5)
+    density = np.exp(-0.5 * (np.arange(64) / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
+    return np.rint(2 * name * density).astype(np.int64)
 
 
-PRICES = _prices(NAME, SPREAD)
+PRICES = np.array([prices(int(row[_NAME]), int(row[_SPREAD])) for row in FIRST_WEIGHTS])
 
 
 @njit
 def expert_action(kind: I64, view: Any, rules: Any) -> U64:
     """Return the expert's decision."""
     if kind == FIRST:
-        return first_card(view, rules, WORTH, WEIGHTS, PRICES)
+        return first_card(view, rules, FIRST_WEIGHTS[rules.magri], PRICES[rules.magri])
     if kind == TRUMP:
-        return name_trump(view, rules)
+        return name_trump(view)
     return second_card(view, rules)
 
 
-# ---- first playout ----------------------------------------------------------------------------------------------------------------
+# ---- first playout --------------------------------------------------------------------------------------------------------------
 
 
 @njit
-def first_card(view: Any, rules: Any, worth: Any, weights: Any, prices: Any) -> U64:
+def first_card(view: Any, rules: Any, weights: Any, prices: Any) -> U64:
+    """Choose a card of the first playout.
+
+    Args:
+        weights: int64[WEIGHTS], thousandths of a trick.
+        prices: int64[27, 64]: what a counted trick costs, by tricks to go and twice the distance from equal counts.
+    """
     me = view.seat
     magri = rules.magri == 1
     own = view.hand | view.show[me]
+    togo = 13 - view.tricks_played if magri else view.reserve
+    price = prices[togo, min(_distance(view, rules), 63)]
+    # what taking the trick is worth apart from the two cards in it: the other draws, I may lead later (S10), my count grows
+    take = -weights[_MEAN]
+    if (togo == 1) if magri or rules.second_lead == 1 else (view.tricks_played == 12):
+        take += weights[_LEAD]
     if magri:
-        ahead = 2 * (view.value[me] - view.value[1 - me])
-        togo = 13 - view.tricks_played
-        middle = togo == 1
+        take += _worth(ONE << np.uint64(view.display), own, weights)
     else:
-        ahead = 2 * (popcount(view.owned[me] & ~view.broken) - popcount(view.owned[1 - me] & ~view.broken))
-        togo = view.reserve
-        middle = view.tricks_played == 12 if rules.second_lead == 0 else togo == 1
-        if view.middle >= 0 and rules.second_lead == 0:
-            ahead += 1 if (view.middle == me) == (rules.tie_namer == 0) else -1
-    price = prices[togo, min(abs(ahead), 63)]
-    mean = weights[1]
-    prize = weights[2] if middle else np.int64(0)
-    unseen = _FULL & ~(own | view.show[1 - me] | view.discards | view.lead | (ONE << np.uint64(view.turned)))
-    if magri:
-        unseen &= ~(ONE << np.uint64(view.display))
-    hidden = np.int64(0)
-    stays = np.int64(256)
-    all_unseen = popcount(unseen)
-    if view.on_table == 0 and all_unseen > 0:
-        known = 1 if not magri and rules.turned_card == 1 else 0
-        hidden = all_unseen - (view.reserve - known)
-        if magri:
-            hidden = all_unseen - view.reserve
-        stays = 256 * (all_unseen - hidden) // all_unseen
-    # gain of taking the trick apart from the cards in it
-    gift = np.int64(0)
-    if magri:
-        gift = _worth(ONE << np.uint64(view.display), own, worth, weights) - mean
-    else:
-        gift = -mean
-    take = gift + prize - (np.int64(0) if magri else price)
+        take -= price
+    unseen = _unseen(view, own)
+    stays = _stays(view, rules, unseen)
     best = ZERO
-    best_score = np.int64(-(1 << 40))
+    best_score = -_FAR
     rest = view.legal
     while rest != ZERO:
         card = lowest_bit(rest)
         rest ^= card
-        value = _worth(card, own, worth, weights)
+        value = _worth(card, own, weights)
         score = np.int64(0)
-        if card & view.show[me] != ZERO and not magri:
-            score += weights[4]
-            if (ONE << np.uint64(view.lies_in[ctz(card)])) & view.broken == ZERO:
-                score += price
         if magri:
-            score -= value
-        if view.on_table == 1:
-            follows = card & view.suit != ZERO
-            if magri:
-                if not follows:
-                    score += take - price
-                elif card > view.lead:
-                    score += take
-                else:
-                    score -= take
-            elif trick_winner(view.lead | card, view.suit, view.trump, False) == card:
-                score += take + 2 * _worth(view.lead, own, worth, weights)
-            else:
-                score -= take + 2 * value
-        else:
+            score -= value * weights[_SPENT] >> 8
+        elif card & view.show[me] != ZERO:
+            score += weights[_SHOWN]
+            if (ONE << np.uint64(view.lies_in[ctz(card)])) & view.broken == ZERO:
+                score += price * weights[_BREAK] >> 8
+        if view.on_table == 0:
             suit = led_suit(card)
-            above = suit & ~((card << ONE) - ONE)
-            beats = view.show[1 - me] & above != ZERO
-            keeps = np.int64(0)
-            if not beats:
-                n = popcount(unseen & above)
-                keeps = np.int64(256)
-                while n > 0:
-                    keeps = keeps * stays >> 8
-                    n -= 1
-            # of 256: he cannot beat it, or does not
-            wins = keeps + ((256 - keeps) * (256 - weights[3]) >> 8)
+            wins = _wins(card, suit, view, unseen, stays, weights)
             if magri:
                 score += (2 * wins - 256) * take >> 8
+                if view.show[1 - me] & suit == ZERO:
+                    score += weights[_FORCE] * price >> 8
             else:
                 score += (wins * take - (256 - wins) * (take + 2 * value)) >> 8
+                if view.show[1 - me] & suit != ZERO:
+                    score += weights[_FORCE] * price >> 8
+        elif magri:
+            if card & view.suit == ZERO:
+                score += take - price
+            elif card > view.lead:
+                score += take
+            else:
+                score -= take
+        elif trick_winner(view.lead | card, view.suit, view.trump, False) == card:
+            score += take + 2 * _worth(view.lead, own, weights)
+        else:
+            score -= take + 2 * value
         if score > best_score:
             best_score = score
             best = card
@@ -138,91 +145,210 @@ def first_card(view: Any, rules: Any, worth: Any, weights: Any, prices: Any) -> 
 
 
 @njit
-def _worth(card: U64, own: U64, worth: Any, weights: Any) -> I64:
-    rank = np.int64(np.uint64(ctz(card)) & _FIFTEEN)
-    length = popcount(own & led_suit(card))
-    return worth[rank] + weights[0] * max(np.int64(0), length - 3)
-
-
-# ---- naming -----------------------------------------------------------------------------------------------------------------------
+def _distance(view: Any, rules: Any) -> I64:
+    """Return twice how far the counts are from deciding who names (S9); the second lead, once known, decides between equal ones."""
+    me = view.seat
+    if rules.magri == 1:
+        return abs(2 * (view.value[me] - view.value[1 - me]))
+    ahead = 2 * (popcount(view.owned[me] & ~view.broken) - popcount(view.owned[1 - me] & ~view.broken))
+    if view.middle >= 0 and rules.second_lead == 0:
+        ahead += 1 if (view.middle == me) == (rules.tie_namer == 0) else -1
+    return abs(ahead)
 
 
 @njit
-def name_trump(view: Any, rules: Any) -> U64:
-    best = ZERO
-    best_score = np.int64(-100000)
+def _unseen(view: Any, own: U64) -> U64:
+    """Return the cards that are in the other hand or the reserve, for all I know."""
+    seen = own | view.show[1 - view.seat] | view.discards | view.lead
+    if view.display >= 0:
+        seen |= ONE << np.uint64(view.display)
+    elif view.turned_to != view.seat:
+        seen |= ONE << np.uint64(view.turned)
+    return _FULL & ~seen
+
+
+@njit
+def _stays(view: Any, rules: Any, unseen: U64) -> I64:
+    """Return the chance, of 256, that an unseen card lies in the reserve."""
+    cards = popcount(unseen)
+    if cards == 0:
+        return np.int64(0)
+    # with turned_card = "last" one card of the reserve is seen
+    face_down = view.reserve - (1 if rules.magri == 0 and rules.turned_card == 1 else 0)
+    return 256 * max(np.int64(0), face_down) // cards
+
+
+@njit
+def _wins(card: U64, suit: U64, view: Any, unseen: U64, stays: I64, weights: Any) -> I64:
+    """Return the chance, of 256, that a lead takes the trick: he cannot beat it, or does not care to."""
+    higher = suit & ~((card << ONE) - ONE)
+    safe = np.int64(0)
+    if view.show[1 - view.seat] & higher == ZERO:
+        safe = np.int64(256)
+        cards = popcount(unseen & higher)
+        while cards > 0:
+            safe = safe * stays >> 8
+            cards -= 1
+    return safe + ((256 - safe) * weights[_DUCK] >> 8)
+
+
+@njit
+def _worth(card: U64, own: U64, weights: Any) -> I64:
+    """Return what holding a card in the second playout is worth: its rank, and more in a long suit."""
+    rank = np.uint64(ctz(card)) & _FIFTEEN
+    return weights[rank] + weights[_LONG] * max(np.int64(0), popcount(own & led_suit(card)) - 3)
+
+
+# ---- naming and second playout -------------------------------------------------------------------------------------------------
+
+
+@njit
+def balance(leads: U64, other: U64, trump: U64, all_trump: I64, togo: I64) -> I64:
+    """Return how many tricks more (in thousandths) the holding on lead is likely to take of those to go than the other one."""
+    if togo == 0:
+        return np.int64(0)
+    spare = np.int64(popcount(leads) + popcount(other) > 2 * togo)
+    kind = 2 if all_trump == 1 else (0 if trump != ZERO else 1)
+    table = HOLDING[spare]
+    leads_ruffs = leads & trump != ZERO
+    other_ruffs = other & trump != ZERO
+    total = table[kind, 9]
     for suit in range(4):
         lane = _LANE << np.uint64(16 * suit)
-        mine = view.hand & lane
-        his = view.other & lane
-        score = 4 * (popcount(mine) - popcount(his)) + popcount(mine)
-        if mine != ZERO:
-            score += 2 * popcount(mine & ~(highest_bit(his | ONE << np.uint64(16 * suit)) - ONE))
-        if score > best_score:
-            best_score = score
-            best = ONE << np.uint64(suit)
-    return best
+        mine = leads & lane
+        his = other & lane
+        if mine | his == ZERO:
+            continue
+        weights = table[3] if lane == trump else table[kind]
+        side = lane != trump
+        total += _suit_balance(weights, mine, his, togo, side and leads_ruffs, side and other_ruffs)
+    return total
 
 
-# ---- second playout ---------------------------------------------------------------------------------------------------------------
+@njit
+def _suit_balance(weights: Any, mine: U64, his: U64, togo: I64, ruffs: bool, is_ruffed: bool) -> I64:
+    length = min(popcount(mine), togo)
+    his_length = min(popcount(his), togo)
+    total = weights[0] * (length - his_length)
+    rest = mine | his
+    place = 2
+    while rest != ZERO and place < 6:
+        top = highest_bit(rest)
+        rest ^= top
+        total += weights[place] if top & mine != ZERO else -weights[place]
+        place += 1
+    if his == ZERO:
+        total += weights[6] + length * (weights[1] - weights[8] if is_ruffed else weights[1] + weights[7])
+    elif mine == ZERO:
+        total -= weights[6] + his_length * (weights[1] - weights[8] if ruffs else weights[1] + weights[7])
+    elif mine > his:
+        total += weights[1] * popcount(mine & ~(highest_bit(his) - ONE))
+    else:
+        total -= weights[1] * popcount(his & ~(highest_bit(mine) - ONE))
+    return total
+
+
+@njit
+def name_trump(view: Any) -> U64:
+    """Name the trump at which the two holdings promise most tricks (S9)."""
+    best = np.int64(0)
+    best_value = -_FAR
+    for number in range(6):
+        trump = _LANE << np.uint64(16 * number) if number < NO_TRUMP else ZERO
+        all_trump = np.int64(number == ALL_TRUMP)
+        if view.second_leader == view.seat:
+            value = balance(view.hand, view.other, trump, all_trump, np.int64(13))
+        else:
+            value = -balance(view.other, view.hand, trump, all_trump, np.int64(13))
+        if value > best_value:
+            best_value = value
+            best = np.int64(number)
+    return ONE << np.uint64(best)
 
 
 @njit
 def second_card(view: Any, rules: Any) -> U64:
+    """Choose a card of the second playout: one trick looked ahead, both holdings open, then the balance of what is left."""
+    togo = 13 - view.tricks_played
+    rank = rules.all_trump == 1
     if view.on_table == 1:
-        return follow(view.legal, view.lead, view.suit, view.trump)
-    return lead(view.hand, view.other, view.trump, view.all_trump)
+        return _reply(view.other, view.hand, view.lead, view.trump, view.all_trump, rank, togo)[0]
+    return _lead(view.hand, view.other, view.trump, view.all_trump, rank, togo)
 
 
 @njit
-def follow(legal: U64, led: U64, suit: U64, trump: U64) -> U64:
-    higher = legal & suit & ~(led - ONE)
-    if higher != ZERO:
-        return lowest_bit(higher)
-    if legal & suit == ZERO and legal & trump != ZERO:
-        return lowest_bit(legal & trump)
-    return _lowest_rank(legal)
+def _takers(cards: U64, lane: U64, lead: U64, suit: U64, trump: U64, all_trump: I64, rank: bool) -> U64:
+    """Return those of a follower's cards of one suit (``lane``) that take the trick (S13)."""
+    if lane == suit:
+        return cards & ~(lead - ONE)
+    if all_trump == 1:
+        if not rank:
+            return cards
+        # the lead's rank, carried over to the other suit
+        at_most = (((lead // (suit & (ZERO - suit))) << ONE) - ONE) * (lane & (ZERO - lane))
+        return cards & ~at_most
+    return cards & trump
 
 
 @njit
-def _lowest_rank(cards: U64) -> U64:
+def _reply_value(leads: U64, other: U64, card: U64, takes: bool, trump: U64, all_trump: I64, togo: I64) -> I64:
+    """Return what a reply is worth to the follower, who holds ``other``."""
+    if takes:
+        return 1000 + balance(other ^ card, leads, trump, all_trump, togo - 1)
+    return -1000 - balance(leads, other ^ card, trump, all_trump, togo - 1)
+
+
+@njit
+def _reply(leads: U64, other: U64, lead: U64, trump: U64, all_trump: I64, rank: bool, togo: I64) -> Any:
+    """Return the follower's best card and its worth to him: of each suit he may play, the lowest card and the lowest that takes."""
+    suit = led_suit(lead)
+    legal = other & suit
+    if legal == ZERO:
+        trumps = other & trump
+        legal = trumps if trumps != ZERO else other
     best = ZERO
-    rank = np.int64(99)
-    while cards != ZERO:
-        card = lowest_bit(cards)
-        suit = led_suit(card)
-        cards &= ~suit
-        r = np.int64(np.uint64(ctz(card)) & _FIFTEEN)
-        if r < rank:
-            rank = r
+    best_value = -_FAR
+    while legal != ZERO:
+        card = lowest_bit(legal)
+        lane = led_suit(card)
+        cards = legal & lane
+        legal ^= cards
+        takers = _takers(cards, lane, lead, suit, trump, all_trump, rank)
+        value = _reply_value(leads, other, card, card & takers != ZERO, trump, all_trump, togo)
+        if value > best_value:
+            best_value = value
             best = card
-    return best
+        if takers != ZERO and card & takers == ZERO:
+            card = lowest_bit(takers)
+            value = _reply_value(leads, other, card, True, trump, all_trump, togo)
+            if value > best_value:
+                best_value = value
+                best = card
+    return best, best_value
 
 
 @njit
-def lead(mine: U64, his: U64, trump: U64, all_trump: I64) -> U64:
+def _lead(leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool, togo: I64) -> U64:
+    """Return the best lead against the best reply: of each suit the lowest card, and the lowest winner or else the highest."""
     best = ZERO
-    best_score = np.int64(-100000)
-    ruffs = his & trump != ZERO or all_trump == 1
-    for s in range(4):
-        lane = _LANE << np.uint64(16 * s)
-        a = mine & lane
-        b = his & lane
-        if a == ZERO:
-            continue
-        if b == ZERO:
-            score = np.int64(-5) if ruffs and lane != trump else np.int64(50)
-            card = lowest_bit(a)
-        elif highest_bit(a) > highest_bit(b):
-            score = np.int64(60)
-            card = lowest_bit(a & ~(highest_bit(b) - ONE))
-        else:
-            score = np.int64(0)
-            card = lowest_bit(a)
-        score += popcount(a)
-        if lane == trump:
-            score -= 3
-        if score > best_score:
-            best_score = score
-            best = card
+    best_value = -_FAR
+    rest = leads
+    while rest != ZERO:
+        low = lowest_bit(rest)
+        lane = led_suit(low)
+        mine = rest & lane
+        rest ^= mine
+        his = other & lane
+        high = low
+        if his != ZERO:
+            high = lowest_bit(mine & ~(highest_bit(his) - ONE)) if mine > his else highest_bit(mine)
+        value = -_reply(leads ^ low, other, low, trump, all_trump, rank, togo)[1]
+        if value > best_value:
+            best_value = value
+            best = low
+        if high != low:
+            value = -_reply(leads ^ high, other, high, trump, all_trump, rank, togo)[1]
+            if value > best_value:
+                best_value = value
+                best = high
     return best
