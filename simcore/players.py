@@ -49,9 +49,9 @@ PLAYERS_KNOWN = {
         "expert",
         EXPERT,
         "counts cards and voids, weighs every trick and card by what the contract pays and by what is still to come; calls on the "
-        "estimated points of its hand, listens to the others' calls; in Showcase weighs each trick of the first playout against what "
-        "a counted trick costs in the race for naming, what the two cards are worth and who will lead, and names and plays by both "
-        "holdings",
+        "estimated points of its hand, listens to the others' calls; in Showcase weighs each trick of the first playout against "
+        "what a counted trick costs in the race for naming, what the two cards are worth and who will lead, and names and plays by "
+        "both holdings",
         dict(DECISIONS),
         {},
     ),

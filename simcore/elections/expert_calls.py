@@ -156,7 +156,7 @@ def expert_call(view: Any, rules: Any) -> U64:
         for other in range(4):
             if other != me and (view.named[other] >> np.uint64(kind)) & ONE == ONE:
                 if rules.match == 1 and (view.passed >> other) & 1 == 0:
-                    namer = other
+                    namer = np.int64(other)
                 if other == lot:
                     lot_named = True
                 else:

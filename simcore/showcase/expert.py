@@ -60,7 +60,8 @@ def prices(name: int, spread: int) -> np.ndarray:
     """
     deviation = 2e-3 * spread * np.sqrt(np.arange(27)[:, None] + 0.5)
     density = np.exp(-0.5 * (np.arange(64) / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
-    return np.rint(2 * name * density).astype(np.int64)
+    table: np.ndarray = np.rint(2 * name * density).astype(np.int64)
+    return table
 
 
 PRICES = np.array([prices(int(row[_NAME]), int(row[_SPREAD])) for row in FIRST_WEIGHTS])
