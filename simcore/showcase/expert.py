@@ -1,6 +1,18 @@
 """The Showcase player ``expert``: what a good human does, in integers, one pass over a few masks a decision.
 
-DOC
+First playout.  Each legal card gets a score, in thousandths of a trick of the second playout: what the two cards are worth to
+whoever gets them, what the loser's draw is worth, the lead of the second playout where this trick decides it (S10), and the price
+of a counted trick (S8, M8): the smaller count names (S9), which is worth far more than the cards won (S11).  The price is high
+where the counts are close and few tricks are left.  A lead is weighed with the chance that the other can beat it, by the cards
+unseen, and cares to.
+
+Naming and second playout.  Both holdings are open, so ``balance`` estimates how many tricks one takes more than the other out of
+lengths, masters, the four top cards of each suit and voids.  The trump named is the one with the best balance; a card is chosen
+by looking one trick ahead, each sensible lead against its best reply, to the balance of what is left.
+
+How the weights were set.  HOLDING: least squares on exact values (``simcore.solvers.two``) of 32,500 positions a ruleset, out of
+the second playouts of 2,500 deals with some random cards among best play.  FIRST_WEIGHTS: random search over a few hundred
+variants, on the same deals with seats swapped, for the sum of the margins over itself, earlier weights, ``greedy`` and ``random``.
 """
 
 from __future__ import annotations
@@ -8,6 +20,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, highest_bit, lowest_bit, popcount
@@ -21,7 +34,10 @@ _LANE = np.uint64(0x1FFF)
 _FIFTEEN = np.uint64(15)
 _FAR = np.int64(1 << 40)
 
-# FIRSTTABLE
+# What tells two holdings apart, in thousandths of a trick: length, masters, the suit's first to fourth card, a void of the other's,
+# and for each card of the suit where the other is void: running (he has no trump), ruffed (he has).  Last, once: being on lead.
+# Rows: side suits with a trump, suits without a trump, suits with all trump, the trump suit.  First table: holdings without a card
+# to spare, as after M11; second table: with cards to spare (S11).
 HOLDING = np.array(
     [
         [
@@ -40,27 +56,41 @@ HOLDING = np.array(
     np.int64,
 )
 
-# Places in a row of FIRST_WEIGHTS; 0 … 12 are worths by rank.
+# Places in a row of FIRST_WEIGHTS: 0 … 12 what a card of that rank is worth, then
+#   LONG    more for each card of its suit beyond three
+#   MEAN    an unknown card drawn
+#   LEAD    the trick that decides who leads the second playout
+#   DUCK    chance, of 256, that he does not beat what he could
+#   SHOWN   playing out of the showcase rather than of the hand (showcase)
+#   BREAK   how much of the price breaking an own counted trick saves, of 256 (showcase)
+#   FORCE   how much of the price a lead gains, of 256, in a suit his showcase holds (showcase: he may have to break a trick) or
+#           lacks (magri: he may win it off suit)
+#   SPENT   how much of its worth a card loses when played, of 256 (magri: it is discarded)
+#   NAME, SPREAD    see ``prices``
 _LONG, _MEAN, _LEAD, _DUCK, _SHOWN, _BREAK, _FORCE, _SPENT, _NAME, _SPREAD = range(13, 23)
 
+# Rows: the default first playout, Magri's.
 FIRST_WEIGHTS = np.array(
     [
-        [0, 0, 0, 0, 0, 0, 20, 50, 100, 200, 400, 600, 800, 50, 200, 1000, 56, 0, 256, 0, 256, 4000, 900],
-        [0, 0, 0, 0, 0, 0, 20, 50, 100, 200, 400, 600, 800, 50, 200, 200, 56, 0, 256, 0, 256, 4000, 400],
+        [0, 0, 0, 0, 0, 0, 8, 22, 36, 61, 187, 500, 628, 18, 213, 55, 18, 46, 567, -129, 0, 5914, 1986],
+        [0, 0, 0, 0, 0, 0, 20, 50, 100, 278, 400, 600, 800, 10, 162, 45, 56, 0, 0, 84, 171, 4713, 529],
     ],
     np.int64,
 )
 
 
-def prices(name: int, spread: int) -> np.ndarray:
+def prices(name: int, spread: int) -> npt.NDArray[np.int64]:
     """Return int64[27, 64], what one counted trick more costs, by tricks to go and twice the distance from equal counts.
 
     The right to name is worth ``name``; how the counts will still drift apart is taken as normal, with a standard deviation of
-    ``spread`` thousandths times the root of the tricks to go.
+    ``spread`` thousandths times the root of the tricks to go.  A trick moves the difference of the counts by two at most (the
+    winner's grows, the loser breaks one of his): where the distance is out of reach, counted tricks cost nothing.
     """
-    deviation = 2e-3 * spread * np.sqrt(np.arange(27)[:, None] + 0.5)
-    density = np.exp(-0.5 * (np.arange(64) / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
-    table: np.ndarray = np.rint(2 * name * density).astype(np.int64)
+    togo = np.arange(27)[:, None]
+    distance = np.arange(64)
+    deviation = 2e-3 * spread * np.sqrt(togo + 0.5)
+    density = np.exp(-0.5 * (distance / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
+    table: npt.NDArray[np.int64] = np.where(distance <= 4 * togo, np.rint(2 * name * density), 0).astype(np.int64)
     return table
 
 
@@ -85,8 +115,8 @@ def first_card(view: Any, rules: Any, weights: Any, prices: Any) -> U64:
     """Choose a card of the first playout.
 
     Args:
-        weights: int64[WEIGHTS], thousandths of a trick.
-        prices: int64[27, 64]: what a counted trick costs, by tricks to go and twice the distance from equal counts.
+        weights: a row of FIRST_WEIGHTS.
+        prices: int64[27, 64], see :func:`prices`.
     """
     me = view.seat
     magri = rules.magri == 1
@@ -228,6 +258,7 @@ def balance(leads: U64, other: U64, trump: U64, all_trump: I64, togo: I64) -> I6
 
 @njit
 def _suit_balance(weights: Any, mine: U64, his: U64, togo: I64, ruffs: bool, is_ruffed: bool) -> I64:
+    """Return one suit's part of the balance; ``ruffs``, ``is_ruffed``: I could ruff it, he could."""
     length = min(popcount(mine), togo)
     his_length = min(popcount(his), togo)
     total = weights[0] * (length - his_length)
