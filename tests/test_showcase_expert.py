@@ -71,7 +71,7 @@ def margin(name: str, other: int, deals: int, policies: tuple[int, int, int] = (
 @pytest.mark.parametrize("other", [RANDOM, GREEDY])
 @pytest.mark.parametrize("name", STYLES)
 def test_stronger_than_greedy_and_random(name: str, other: int) -> None:
-    """Measured: 9 to 12 points more than the other; the bar stands tens of standard errors lower."""
+    """Measured: 7.8 to 10.3 points more than the other; the bar stands more than ten standard errors lower."""
     mean, error = margin(name, other, 1500)
     assert error < 0.15
     assert mean > 6
@@ -219,7 +219,7 @@ def named(mine: str, his: str, *, leads: bool = True) -> str:
 
 
 def test_names_by_both_holdings() -> None:
-    """Five small hearts against none are worth more than five good spades against six higher in the other's trumps."""
+    """Length and masters of one holding against the other; renaming spades and hearts renames the trump."""
     assert named("AKQJ9.32.32.32", "T8.AKQ4.AKQ4.AK4") == "spades"
     mine, his = "T9876.J9875.32.2", "AKQJ.2.AKQ9.AKQ9"
     assert named(mine, his) == "hearts"
