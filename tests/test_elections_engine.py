@@ -25,7 +25,7 @@ from simcore.elections import auction, engine, play, policies, rows, state
 from simcore.elections.engine import advance, apply, force_contract, prepare, start_deal
 from simcore.elections.play import credits_of, result_of
 from simcore.elections.trace import trace, verify_trace
-from simcore.players import EXTERNAL, GREEDY, PLAYERS_KNOWN, RANDOM
+from simcore.players import EXPERT, EXTERNAL, GREEDY, PLAYERS_KNOWN, RANDOM
 from simcore.rng import SOURCE, STREAM, open_streams
 from simcore.rules import CHOICES, Ruleset, load_ruleset, parse_ruleset
 
@@ -39,6 +39,7 @@ SUMS = {
 }
 CHOICE = CHOICES["elections"]
 PLAYERS = list(PLAYERS_KNOWN)
+BUILT_IN = (RANDOM, GREEDY, EXPERT)
 COLUMN = {name: place for place, name in enumerate(rows.BYTE_COLUMNS)}
 POINT = {name: place for place, name in enumerate(rows.POINT_COLUMNS)}
 
@@ -428,7 +429,9 @@ def test_the_view_does_not_change_when_hidden_cards_do(name: str) -> None:
         kinds.append(kind)
         before = bytes(deal.view.tobytes())
         streams = deal.streams.copy()
-        decisions = [int(policies.decide(policy, kind, deal.view, deal.rules, deal.streams[0])) for policy in (RANDOM, GREEDY)]
+        decisions = [
+            int(policies.decide(policy, kind, deal.view, deal.rules, deal.streams[0])) for policy in (RANDOM, GREEDY, EXPERT)
+        ]
         others = [seat for seat in range(4) if seat != deal.table.turn]
         unseen = [bit for seat in others for bit in bits(deal.table.hands[seat])]
         rng.shuffle(unseen)
@@ -439,7 +442,7 @@ def test_the_view_does_not_change_when_hidden_cards_do(name: str) -> None:
             unseen = unseen[size:]
         assert prepare(deal.rules, deal.table, deal.view) == kind
         assert bytes(deal.view.tobytes()) == before
-        again = [int(policies.decide(policy, kind, deal.view, deal.rules, streams[0])) for policy in (RANDOM, GREEDY)]
+        again = [int(policies.decide(policy, kind, deal.view, deal.rules, streams[0])) for policy in BUILT_IN]
         assert again == decisions
     assert kinds.count(state.CALL) > 8
     assert kinds.count(state.PLAY) > 20

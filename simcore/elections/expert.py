@@ -51,10 +51,10 @@ WEIGHTS = np.array(
     [
         # a card of a suit whose tricks pay, by unseen cards that beat it
         132, 132, 132,
-        80, 80, 80,
+        96, 96, 96,
         44, 44, 44,
         23, 23, 23,
-        8, 8, 8,
+        14, 8, 8,
         -5, -5, 1,
         -10, -15, -25,
         -24, -24, -24,
@@ -72,7 +72,7 @@ WEIGHTS = np.array(
         256, 250, 256,
         197, 191, 217,
         169, 163, 169,
-        150, 144, 150,
+        142, 136, 142,
         137, 131, 137,
         123, 117, 111,
         110, 104, 55,
@@ -85,9 +85,9 @@ WEIGHTS = np.array(
         148, 148, 148,
         154, 154, 114,
         159, 159, 159,
-        26,  # points not yet played: what paying cards are worth in hand, in 64ths
+        33,  # points not yet played: what paying cards are worth in hand, in 64ths
         51,  # the same for costly ones
-        31,  # a side suit left void by the card, trumps in hand
+        40,  # a side suit left void by the card, trumps in hand
         10,  # one card left
         -10,  # two left
         8,  # a suit left void, no trumps in hand
@@ -103,7 +103,7 @@ WEIGHTS = np.array(
         -10,  # the same where they cost
         130,  # stake added to a trick's worth for trumps
         0,  # growth of worth later a trick, where tricks pay
-        5,  # the same where they cost
+        0,  # the same where they cost
         128,  # share of the bonus for more tricks that counts for one trick
         256,  # worth later, on lead, where tricks pay
         256,  # the same where they cost

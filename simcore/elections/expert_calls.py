@@ -42,7 +42,7 @@ def _worths(rules: Any, contract: I64, suit: I64) -> tuple[I64, I64]:
 
 
 @njit
-def stake_of(rules: Any, contract: I64) -> I64:
+def _stake(rules: Any, contract: I64) -> I64:
     """Return how much a trick is about: the mean size of a trick's worth over the suits."""
     stake = np.int64(0)
     for suit in range(4):
@@ -55,7 +55,7 @@ def hand_worth(rules: Any, contract: I64, hand: U64) -> I64:
     """Return the margin a hand of 13 cards may expect for its side in a contract, partner and opponents unknown."""
     low = rules.low[contract] == 1
     trump = ZERO if rules.low_trump == 1 and low else rules.trump[contract]
-    stake = stake_of(rules, contract)
+    stake = _stake(rules, contract)
     total = np.int64(0)
     short = np.int64(0)
     long = np.int64(0)
@@ -147,8 +147,8 @@ def expert_call(view: Any, rules: Any) -> U64:
             worth = hand_worth(rules, contract, view.hand)
             own = max(own, worth)
             mean += worth
-            stake = max(stake, stake_of(rules, contract))
-        mean //= size
+            stake = max(stake, _stake(rules, contract))
+        mean = mean // size
         shown = _SHOWN * stake
         namer = np.int64(-1)
         lot_named = False
@@ -168,7 +168,7 @@ def expert_call(view: Any, rules: Any) -> U64:
             else:
                 passing = -_with_bonus(rules, shown - mean, stake)
             if rules.unmatched == 1:
-                passing >>= 2
+                passing = passing // 4
         elif standing == kind:
             passing = _with_bonus(rules, own, stake)
         if view.legal & call != ZERO:
