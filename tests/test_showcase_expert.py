@@ -20,7 +20,7 @@ from simcore.cards import Hand, format_card, parse_card
 from simcore.players import EXPERT, GREEDY, RANDOM
 from simcore.rng import STREAM
 from simcore.rules import TRUMPS, load_ruleset
-from simcore.showcase import state
+from simcore.showcase import expert, state
 from simcore.showcase.expert import balance
 from simcore.showcase.play import legal_first, legal_second
 from simcore.showcase.policies import decide
@@ -331,6 +331,18 @@ def playout(rules: Any, hands: list[int], trump: int, side: int) -> int:
             leader = 1 - leader
         points += leader == 0
     return points
+
+
+def test_prices_are_the_same_on_every_machine() -> None:
+    """They are rounded from floats, whose last digits differ between machines: none may be near a half."""
+    for row in expert.FIRST_WEIGHTS:
+        togo, distance = np.arange(27)[:, None], np.arange(64)
+        deviation = 2e-3 * row[expert._SPREAD] * np.sqrt(togo + 0.5)
+        exact = 2 * row[expert._NAME] * np.exp(-0.5 * (distance / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
+        assert (np.abs(exact % 1 - 0.5) > 1e-6).all()
+        assert (
+            expert.prices(int(row[expert._NAME]), int(row[expert._SPREAD])) == np.where(distance <= 4 * togo, np.rint(exact), 0)
+        ).all()
 
 
 # ---- with and without JIT -------------------------------------------------------------------------------------------------------
