@@ -6,7 +6,8 @@ Python, numba, numpy and the CPU, so a change anywhere below the batch floor sta
 
 Environment:
     SIMCORE_CACHE_DIR   where compiled kernels are kept (default: NUMBA_CACHE_DIR, else the user's cache directory)
-    SIMCORE_PORTABLE    "1": do not use BMI2 instructions even where the CPU has them (results are the same)
+    SIMCORE_PORTABLE    "1": do not use BMI2 instructions even where the CPU has them; "0": use them even where they are slow
+                        (results are the same)
     NUMBA_DISABLE_JIT   "1": run every kernel as plain Python (slow; the tests compare both)
 """
 
@@ -27,7 +28,19 @@ import numba
 import numpy as np
 from numba.core import config
 
-__all__ = ["HAS_BMI2", "I64", "JIT", "U64", "cache_directory", "cache_is_cold", "cpu_name", "fingerprint", "njit"]
+__all__ = [
+    "FAST_PDEP",
+    "HAS_BMI2",
+    "I64",
+    "JIT",
+    "U64",
+    "cache_directory",
+    "cache_is_cold",
+    "cpu_name",
+    "fingerprint",
+    "inlined",
+    "njit",
+]
 
 # numba sets its options as attributes at run time
 _numba: Any = config
@@ -58,12 +71,17 @@ def cpu_name() -> str:
     return str(llvm.get_host_cpu_name())
 
 
-#: True where the pdep instruction is used to select the n-th set bit.
+# CPUs that have pdep but run it in microcode, a few cycles for every bit of the mask (Agner Fog, "Instruction tables").
+_SLOW_PDEP = ("bdver4", "znver1", "znver2")
+
+#: True where the instructions pext and pdep are used.
 HAS_BMI2: bool = (
     platform.machine().lower() in ("x86_64", "amd64")
     and _cpu_features().get("bmi2", False)
-    and os.environ.get("SIMCORE_PORTABLE", "") in ("", "0")
+    and os.environ.get("SIMCORE_PORTABLE", "") != "1"
 )
+#: True where pdep selects the n-th set bit: it takes a few cycles there.
+FAST_PDEP: bool = HAS_BMI2 and (cpu_name() not in _SLOW_PDEP or os.environ.get("SIMCORE_PORTABLE", "") == "0")
 
 
 @cache
@@ -76,7 +94,7 @@ def fingerprint() -> str:
         if relative.parts[0] not in _ABOVE_KERNELS:
             digest.update(str(relative).encode() + b"\0" + path.read_bytes() + b"\0")
     features = ",".join(sorted(name for name, on in _cpu_features().items() if on))
-    for part in (sys.version, numba.__version__, np.__version__, cpu_name(), features, str(HAS_BMI2)):
+    for part in (sys.version, numba.__version__, np.__version__, cpu_name(), features, str(HAS_BMI2), str(FAST_PDEP)):
         digest.update(part.encode() + b"\0")
     return digest.hexdigest()[:16]
 
@@ -119,6 +137,18 @@ def cache_is_cold() -> bool:
 
 def njit(function: F) -> F:
     """Compile a kernel: nogil, cached under :func:`cache_directory`, integer wrap-around."""
+    return _compile(function)
+
+
+def inlined(function: F) -> F:
+    """Compile a small kernel that every caller takes in whole, however LLVM judges it.
+
+    For innermost loops, where a call costs more than what is called: arguments through memory, reference counts of arrays.
+    """
+    return _compile(function, inline=True)
+
+
+def _compile(function: F, *, inline: bool = False) -> F:
     if not JIT:
         # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not (and per thread).
         return np.errstate(over="ignore")(function)
@@ -126,7 +156,7 @@ def njit(function: F) -> F:
     saved = _numba.CACHE_DIR
     _numba.CACHE_DIR = str(directory) if directory else saved
     try:
-        compiled = numba.njit(function, nogil=True, cache=directory is not None, error_model="numpy")
+        compiled = numba.njit(function, nogil=True, cache=directory is not None, error_model="numpy", forceinline=inline)
     finally:
         _numba.CACHE_DIR = saved
     return compiled  # type: ignore[no-any-return]

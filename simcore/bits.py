@@ -3,7 +3,8 @@
 numba turns ``uint64`` next to a bare literal into a signed or floating number, so every constant here and in the kernels is a
 module-level ``np.uint64`` and counts come back as int64.
 
-``nth_set_bit`` is ``pdep(1 << n, x)`` where the CPU has BMI2 and a binary search over popcounts elsewhere.
+``nth_set_bit`` is ``pdep(1 << n, x)`` where that is fast and a binary search over popcounts elsewhere.  ``nth_card`` does the same
+for masks of cards (13 bits in each 16): elsewhere popcounts tell the suit and a table of 64 kB the rank.
 """
 
 from __future__ import annotations
@@ -15,21 +16,27 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from simcore._jit import HAS_BMI2, I64, JIT, U64, njit
+from simcore._jit import FAST_PDEP, I64, JIT, U64, njit
 
-__all__ = ["ONE", "ZERO", "clz", "ctz", "highest_bit", "lowest_bit", "mulhi", "nth_set_bit", "popcount"]
+__all__ = ["ONE", "ZERO", "clz", "ctz", "highest_bit", "lowest_bit", "nth_card", "nth_set_bit", "popcount", "product"]
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
 _M32 = np.uint64(0xFFFFFFFF)
 _TOP = np.uint64(1 << 63)
+_TWO = np.uint64(2)
+_FOUR = np.uint64(4)
+_FIFTEEN = np.uint64(15)
+_SIXTEEN = np.uint64(16)
+_M16 = np.uint64(0xFFFF)
+_LANE = np.uint64(0x1FFF)
 
 if TYPE_CHECKING:
 
     def popcount(x: U64) -> I64: ...
     def ctz(x: U64) -> I64: ...
     def clz(x: U64) -> I64: ...
-    def mulhi(x: U64, y: U64) -> U64: ...
+    def product(x: U64, y: U64) -> tuple[U64, U64]: ...
     def _pdep(source: U64, mask: U64) -> U64: ...
 
 elif JIT:
@@ -50,15 +57,16 @@ elif JIT:
         return types.int64(types.uint64), lambda ctx, b, sig, args: b.ctlz(args[0], ir.Constant(ir.IntType(1), 0))
 
     @intrinsic
-    def mulhi(typingctx: Any, x: Any, y: Any) -> Any:
-        """Return the upper 64 bits of the 128-bit product of two uint64."""
+    def product(typingctx: Any, x: Any, y: Any) -> Any:
+        """Return the 128-bit product of two uint64 as (upper, lower) half: one instruction for both."""
 
         def codegen(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
             wide = ir.IntType(128)
-            product = b.mul(b.zext(args[0], wide), b.zext(args[1], wide))
-            return b.trunc(b.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+            whole = b.mul(b.zext(args[0], wide), b.zext(args[1], wide))
+            halves = [b.trunc(part, ir.IntType(64)) for part in (b.lshr(whole, ir.Constant(wide, 64)), whole)]
+            return ctx.make_tuple(b, sig.return_type, halves)
 
-        return types.uint64(types.uint64, types.uint64), codegen
+        return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), codegen
 
     @intrinsic
     def _pdep(typingctx: Any, source: Any, mask: Any) -> Any:
@@ -81,8 +89,9 @@ else:
     def clz(x: np.uint64) -> np.int64:
         return np.int64(64 - int(x).bit_length())
 
-    def mulhi(x: np.uint64, y: np.uint64) -> np.uint64:
-        return np.uint64((int(x) * int(y)) >> 64)
+    def product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
+        whole = int(x) * int(y)
+        return np.uint64(whole >> 64), np.uint64(whole & 0xFFFFFFFFFFFFFFFF)
 
 
 @njit
@@ -113,12 +122,40 @@ def _select_portable(x: U64, n: I64) -> U64:
     return ONE << np.uint64(shift)
 
 
-if JIT and HAS_BMI2:
+def _places() -> np.ndarray:
+    """Return for each holding of a suit (13 bits) the places of its cards, lowest first, four bits each: uint64[8192]."""
+    holdings = np.arange(1 << 13, dtype=np.uint64)
+    places = np.zeros_like(holdings)
+    for rank in range(12, -1, -1):
+        held = (holdings >> np.uint64(rank)) & ONE == ONE
+        places = np.where(held, (places << _FOUR) | np.uint64(rank), places)
+    return places
+
+
+_PLACES = _places()
+
+
+@njit
+def _card_portable(x: U64, n: I64) -> U64:
+    """Return the n-th card of a mask without a branch: which suit it is in is a toss-up that no branch predictor knows."""
+    suit = np.uint64(n >= popcount(x & _M16))
+    suit += np.uint64(n >= popcount(x & _M32))
+    suit += np.uint64(n >= popcount(x << _SIXTEEN))
+    shift = suit << _FOUR
+    rank_in_suit = n - popcount(x & ((ONE << shift) - ONE))
+    rank = (_PLACES[(x >> shift) & _LANE] >> (np.uint64(rank_in_suit) << _TWO)) & _FIFTEEN
+    return (ONE << shift) << rank
+
+
+if JIT and FAST_PDEP:
 
     @njit
     def nth_set_bit(x: U64, n: I64) -> U64:
         """Return the n-th lowest set bit of x (n from 0) as a mask; n must be below popcount(x)."""
         return _pdep(ONE << np.uint64(n), x)
 
+    nth_card = nth_set_bit
+
 else:
     nth_set_bit = _select_portable
+    nth_card = _card_portable

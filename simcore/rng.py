@@ -27,8 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
-from simcore.bits import ONE, ZERO, mulhi
+from simcore._jit import I64, U64, inlined, njit
+from simcore.bits import ONE, ZERO, product
 from simcore.errors import BadInput
 
 __all__ = [
@@ -132,10 +132,8 @@ def seed_words(seed: int) -> tuple[np.uint64, np.uint64]:
 def philox(key0: U64, key1: U64, c0: U64, c1: U64, c2: U64, c3: U64) -> tuple[U64, U64, U64, U64]:
     """Return the Philox4x64-10 block of a key and counter, four uint64."""
     for _ in range(10):
-        high0 = mulhi(_M0, c0)
-        low0 = _M0 * c0
-        high1 = mulhi(_M1, c2)
-        low1 = _M1 * c2
+        high0, low0 = product(_M0, c0)
+        high1, low1 = product(_M1, c2)
         c0 = high1 ^ c1 ^ key0
         c1 = low1
         c2 = high0 ^ c3 ^ key1
@@ -155,7 +153,7 @@ def open_source(source: Any, key0: U64, key1: U64, index: U64, number: U64, purp
     source.counter = counter
 
 
-@njit
+@inlined
 def next_word(source: Any) -> U64:
     """Return the next 64 random bits of a Source (SFC64)."""
     result = source.a + source.b + source.counter
@@ -166,18 +164,16 @@ def next_word(source: Any) -> U64:
     return result
 
 
-@njit
+@inlined
 def below(source: Any, n: I64) -> I64:
     """Return an exactly uniform integer from 0 to n - 1."""
     size = np.uint64(n)
-    word = next_word(source)
-    low = word * size
+    high, low = product(next_word(source), size)
     if low < size:
         threshold = (ZERO - size) % size
         while low < threshold:
-            word = next_word(source)
-            low = word * size
-    return np.int64(mulhi(word, size))
+            high, low = product(next_word(source), size)
+    return np.int64(high)
 
 
 @njit
@@ -214,7 +210,7 @@ def _refill(stream: Any) -> None:
     stream.spare = w2 if inside == ZERO else w3
 
 
-@njit
+@inlined
 def pick(stream: Any, n: I64) -> I64:
     """Return a random integer from 0 to n - 1, every value within 2**-31 of 1/n; n up to 2**30, so that the room cannot wrap."""
     size = np.uint64(n)
@@ -222,7 +218,7 @@ def pick(stream: Any, n: I64) -> I64:
     if room > _ROOM:
         _refill(stream)
         room = size
-    fraction = stream.fraction
+    choice, fraction = product(stream.fraction, size)
     stream.room = room
-    stream.fraction = fraction * size
-    return np.int64(mulhi(fraction, size))
+    stream.fraction = fraction
+    return np.int64(choice)

@@ -40,7 +40,14 @@ def _masks(words, out):
 @njit
 def _products(xs, ys, out):
     for i in range(len(xs)):
-        out[i] = bits.mulhi(xs[i], ys[i])
+        out[i, 0], out[i, 1] = bits.product(xs[i], ys[i])
+
+
+@njit
+def _cards(word, native, portable):
+    for n in range(len(native)):
+        native[n] = bits.nth_card(word, n)
+        portable[n] = bits._card_portable(word, n)
 
 
 @njit
@@ -74,10 +81,17 @@ def check_selection_of(word: int) -> None:
     assert native.tolist() == portable.tolist() == expected
 
 
+def check_cards_of(word: int) -> None:
+    expected = twins.set_bits(word)
+    native, portable = np.empty(len(expected), np.uint64), np.empty(len(expected), np.uint64)
+    _cards(np.uint64(word), native, portable)
+    assert native.tolist() == portable.tolist() == expected
+
+
 def check_products_of(pairs: list[tuple[int, int]]) -> None:
-    out = np.empty(len(pairs), np.uint64)
+    out = np.empty((len(pairs), 2), np.uint64)
     _products(_words([x for x, _ in pairs]), _words([y for _, y in pairs]), out)
-    assert out.tolist() == [twins.mulhi(x, y) for x, y in pairs]
+    assert out.tolist() == [list(twins.product(x, y)) for x, y in pairs]
 
 
 def test_edges() -> None:
@@ -99,13 +113,25 @@ def test_lowest_and_highest_bit(words: list[int]) -> None:
 
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1))
-def test_mulhi(pairs: list[tuple[int, int]]) -> None:
+def test_product(pairs: list[tuple[int, int]]) -> None:
     check_products_of(pairs)
 
 
 @given(WORDS)
 def test_nth_set_bit_native_and_portable(word: int) -> None:
     check_selection_of(word)
+
+
+@given(WORDS)
+def test_nth_card_native_and_portable(word: int) -> None:
+    check_cards_of(word & 0x1FFF1FFF1FFF1FFF)
+
+
+def test_nth_card_of_every_holding_in_every_suit() -> None:
+    """All 8192 entries of the table, in a suit chosen by the holding, between cards of the other suits."""
+    for holding in range(1, 1 << 13):
+        suit = holding % 4
+        check_cards_of(holding << 16 * suit | 0x1001_0800_0003_0010 & ~(0xFFFF << 16 * suit))
 
 
 def test_lowest_bit_of_nothing_is_nothing() -> None:
@@ -124,7 +150,14 @@ def test_counts_come_back_signed() -> None:
 
 
 def test_portable_is_asked_for_by_the_environment() -> None:
-    code = "from simcore import _jit, bits; print(_jit.HAS_BMI2, bits.nth_set_bit is bits._select_portable, _jit.fingerprint())"
-    portable, default = (run_python(code, env={"SIMCORE_PORTABLE": value}).split() for value in ("1", ""))
-    assert portable[:2] == ["False", "True"]
-    assert (portable[2] != default[2]) == (default[0] == "True"), "machine code of both kinds is kept apart"
+    code = (
+        "from simcore import _jit, bits\n"
+        "table = bits.nth_set_bit is bits._select_portable and bits.nth_card is bits._card_portable\n"
+        "print(_jit.HAS_BMI2, _jit.FAST_PDEP, table, _jit.fingerprint())"
+    )
+    portable, default, native = (run_python(code, env={"SIMCORE_PORTABLE": value}).split() for value in ("1", "", "0"))
+    assert portable[:3] == ["False", "False", "True"]
+    assert native[0] == native[1] == default[0], "asked for, they are used wherever the CPU has them"
+    assert default[2] == str(default[1] == "False")
+    for a, b in ((portable, default), (default, native), (portable, native)):
+        assert (a[3] != b[3]) == (a[:2] != b[:2]), "machine code of different kinds is kept apart"

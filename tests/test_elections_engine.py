@@ -25,6 +25,7 @@ from simcore.elections import auction, engine, play, policies, rows, state
 from simcore.elections.engine import advance, apply, force_contract, prepare, start_deal
 from simcore.elections.play import credits_of, result_of
 from simcore.elections.trace import trace, verify_trace
+from simcore.elections.two_at_once import DEAL_STATE
 from simcore.players import EXPERT, EXTERNAL, GREEDY, PLAYERS_KNOWN, RANDOM
 from simcore.rng import SOURCE, STREAM, open_streams
 from simcore.rules import CHOICES, Ruleset, load_ruleset, parse_ruleset
@@ -120,6 +121,7 @@ class Run:
         policies: Any = RANDOM,
         given: np.ndarray | None = None,
         key: int = 77,
+        want_view: bool = False,
         records: tuple[Any, Any] | None = None,
     ) -> None:
         self.ruleset = load_ruleset(ruleset)
@@ -127,7 +129,7 @@ class Run:
         options = record(rows.OPTIONS)
         options.key0, options.contract, options.pairs, options.declarer, options.dealer = key, contract, pairs, declarer, dealer
         options.policies[:] = policies
-        options.hands_given, options.want_rows = given is not None, 1
+        options.hands_given, options.want_rows, options.want_view = given is not None, 1, want_view
         self.table, self.view = records or (state.new_table()[0], state.new_view()[0])
         self.hands = np.zeros((deals, 4), np.uint64) if given is None else given.copy()
         count = deals * (contracts if contract == rows.ALL_CONTRACTS else 1)
@@ -142,6 +144,7 @@ class Run:
             deals=deals,
             table=self.table,
             view=self.view,
+            pair=np.zeros(2, DEAL_STATE).view(np.recarray),
             source=record(SOURCE),
             streams=np.zeros(4, STREAM).view(np.recarray),
             hands=self.hands,
@@ -553,6 +556,26 @@ def test_rows_say_what_the_traces_say(name: str, player: str, options: dict[str,
         if deal["side_points"]:
             assert run.column("points_attackers")[i] == deal["side_points"]["attackers"]
             assert run.column("points_defenders")[i] == deal["side_points"]["defenders"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_deals_at_a_time_are_what_the_engine_plays(name: str) -> None:
+    """Forced contracts, random players: rows, hands and tallies, from odd places, of odd numbers, under every choice there is."""
+    given = simcore.deal_hands(3, 0, 31)
+    everyone = {key: values[1] for key, values in CHOICE.items()} | {"failure_bonus": 3}
+    for ruleset in (load_ruleset(name), load_ruleset(name).with_choices(**everyone)):
+        for options in (
+            {"contract": rows.RANDOM_CONTRACT},
+            {"contract": rows.ALL_CONTRACTS, "first": 5},
+            {"contract": 1, "first": 2**63 - 32, "pairs": rows.LOT_PAIRS, "dealer": 2},
+            {"contract": rows.RANDOM_CONTRACT, "first": 7, "pairs": 3, "declarer": 1, "given": given},
+        ):
+            for deals in (1, 2, 31):
+                own = options | ({"given": given[:deals]} if "given" in options else {})
+                fast, slow = Run(ruleset, deals, **own), Run(ruleset, deals, want_view=True, **own)
+                assert fast.written == slow.written
+                for attribute in ("names", "points", "hands", "tally", "statuses"):
+                    assert (getattr(fast, attribute) == getattr(slow, attribute)).all(), (options, deals, attribute)
 
 
 @pytest.mark.parametrize("name", NAMES)

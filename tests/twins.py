@@ -25,8 +25,8 @@ def clz(x: int) -> int:
     return next((i for i in range(64) if x << i & 1 << 63), 64)
 
 
-def mulhi(x: int, y: int) -> int:
-    return x * y // (1 << 64)
+def product(x: int, y: int) -> tuple[int, int]:
+    return divmod(x * y, 1 << 64)
 
 
 def set_bits(x: int) -> list[int]:

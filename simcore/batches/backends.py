@@ -126,7 +126,7 @@ class _GameBackend:
         """Play one deal and return its trace."""
         game = import_module(f"simcore.{self._config.game}.trace")
         pool = ThreadPoolExecutor(1)
-        future = pool.submit(self._play, index, 1, None, 0, self.new_tally())
+        future = pool.submit(self._play, index, 1, None, 0, self.new_tally(), want_view=True)
         pool.shutdown(wait=False)
         table, view = self.wait(future)
         result: dict[str, Any] = game.trace(self._config.ruleset, self._config.seed, index, table, view)
@@ -184,8 +184,10 @@ class _GameBackend:
         tally["tries"] += tries.sum()
         return hands, reserves
 
-    def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
-        """Play deals; returns the last deal's final state."""
+    def _play(
+        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, want_view: bool = False
+    ) -> tuple[Any, Any]:
+        """Play deals; returns the last deal's final state, if wanted."""
         raise NotImplementedError
 
 
@@ -237,12 +239,16 @@ class ElectionsBackend(_GameBackend):
         sums = np.zeros((contracts + 4, len(self._rows.TALLY)), np.int64)
         return {"sums": sums, "statuses": np.zeros(3, np.int64)} | super().new_tally()
 
-    def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
+    def _play(
+        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, want_view: bool = False
+    ) -> tuple[Any, Any]:
         from simcore.elections.state import new_table, new_view
+        from simcore.elections.two_at_once import DEAL_STATE
 
         config = self._config
         options = self._options.copy()
         options.want_rows = buffers is not None
+        options.want_view = want_view
         hands = np.empty((0, 4), np.uint64) if buffers is None else buffers.hands[place : place + deals]
         given = None if config.given is None else config.given[first - config.first : first - config.first + deals]
         if config.plan is not None:
@@ -264,6 +270,7 @@ class ElectionsBackend(_GameBackend):
             deals,
             table,
             view,
+            np.zeros(2, DEAL_STATE).view(np.recarray),
             _record(SOURCE),
             streams,
             hands,
@@ -302,13 +309,17 @@ class ShowcaseBackend(_GameBackend):
     def new_tally(self) -> Tally:
         return {"sums": np.zeros((len(TRUMPS), len(self._rows.TALLY)), np.int64)} | super().new_tally()
 
-    def _play(self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally) -> tuple[Any, Any]:
+    def _play(
+        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, want_view: bool = False
+    ) -> tuple[Any, Any]:
         from simcore.showcase.state import TABLE, VIEW
+        from simcore.showcase.two_at_once import DEAL_STATE
 
         options = self._options.copy()
         options.want_rows = buffers is not None
+        options.want_view = want_view
         tables, views = np.zeros(2, TABLE).view(np.recarray), np.zeros(2, VIEW).view(np.recarray)
-        streams = np.zeros((2, 2), STREAM).view(np.recarray)
+        streams = np.zeros((2, 2, 2), STREAM).view(np.recarray)
         hands = np.empty((0, 2), np.uint64) if buffers is None else buffers.hands[place : place + deals]
         reserves = np.empty((0, 26), np.int8)
         if self._config.plan is not None:
@@ -320,12 +331,13 @@ class ShowcaseBackend(_GameBackend):
         self._run_kernel(
             tables[0],
             views[0],
-            streams[0],
+            streams[0][0],
             options,
             np.uint64(first),
             deals,
             tables,
             views,
+            np.zeros(4, DEAL_STATE).view(np.recarray),
             _record(SOURCE),
             streams[0],
             streams[1],

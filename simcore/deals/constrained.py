@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ONE, ZERO, nth_set_bit, popcount
+from simcore.bits import ONE, ZERO, nth_card, popcount
 from simcore.cards import FULL, SUIT_MASKS, format_cards
 from simcore.deals.conditions import HCP, HCP_MASKS, Bounds, Condition, holds, quantity_of
 from simcore.deals.shuffle import random_split
@@ -326,7 +326,7 @@ def _subset(source: Any, pool: U64, size: I64) -> U64:
     """Return a uniform subset of ``size`` cards."""
     chosen = ZERO
     for _ in range(size):
-        card = nth_set_bit(pool, below(source, popcount(pool)))
+        card = nth_card(pool, below(source, popcount(pool)))
         pool ^= card
         chosen |= card
     return chosen

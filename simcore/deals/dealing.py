@@ -20,7 +20,7 @@ __all__ = ["deal_conditioned", "deal_hands", "deal_showcase"]
 @njit
 def _four(hands: Any, source: Any, key0: U64, key1: U64, first: U64) -> None:
     for i in range(len(hands)):
-        deal_four(hands[i], source, key0, key1, first + np.uint64(i))
+        hands[i, 0], hands[i, 1], hands[i, 2], hands[i, 3] = deal_four(source, key0, key1, first + np.uint64(i))
 
 
 @njit

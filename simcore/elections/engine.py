@@ -21,7 +21,7 @@ from simcore.pointers import ask_player
 from simcore.rng import FORCED, below, open_source
 from simcore.tricks import following
 
-__all__ = ["advance", "apply", "force_contract", "forced_by_lot", "prepare", "start_deal"]
+__all__ = ["advance", "all_random", "apply", "force_contract", "forced_by_lot", "prepare", "start_deal"]
 
 
 @njit
@@ -105,7 +105,7 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
 
 
 @njit
-def _all_random(table: Any) -> Any:
+def all_random(table: Any) -> Any:
     """Tell whether every seat plays random cards."""
     for seat in range(4):
         if table.policies[seat, PLAY] != RANDOM:
@@ -121,7 +121,7 @@ def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
     A decision with one legal action is taken without asking.
     """
     while table.phase != DONE:
-        if table.phase == PLAYING and view.tricks_played + view.on_table == 0 and _all_random(table):
+        if table.phase == PLAYING and view.tricks_played + view.on_table == 0 and all_random(table):
             play_random(table, view, streams)
             break
         kind = prepare(rules, table, view)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ZERO, ctz, nth_set_bit, popcount
+from simcore.bits import ZERO, ctz, nth_card, popcount
 from simcore.elections.state import DONE
 from simcore.rng import pick
 from simcore.tricks import following, led_suit, trick_winner
 
-__all__ = ["DRAW", "LOSS", "WIN", "apply_play", "credits_of", "play_random", "result_of", "side_points"]
+__all__ = ["DRAW", "LOSS", "WIN", "apply_play", "both_points", "credits_of", "play_random", "result_from", "result_of"]
 
 # The attackers' result (E16).
 WIN, LOSS, DRAW = 0, 1, 2
@@ -62,7 +62,7 @@ def apply_play(table: Any, view: Any, seat: I64, card: U64) -> None:
 def _random_card(hands: Any, seat: I64, suit: U64, streams: Any) -> U64:
     """Take a uniformly random legal card out of a hand."""
     card = following(hands[seat], suit)
-    card = nth_set_bit(card, pick(streams[seat], popcount(card)))
+    card = nth_card(card, pick(streams[seat], popcount(card)))
     hands[seat] ^= card
     return card
 
@@ -103,19 +103,44 @@ def play_random(table: Any, view: Any, streams: Any) -> None:
 
 
 @njit
-def side_points(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64, I64]:
-    """Return a side's plus points and minus points (≤ 0) for its cards and tricks, 13 tricks being played (E15)."""
-    plus = np.int64(0)
-    minus = np.int64(0)
-    trick = rules.trick[contract] * tricks
-    most = rules.most[contract] if 2 * tricks > 13 else np.int64(0)
-    plus += max(trick, 0) + max(most, 0)
-    minus += min(trick, 0) + min(most, 0)
+def both_points(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64, I64, I64, I64]:
+    """Return plus points and minus points (≤ 0) of the side with these cards and tricks, then the other side's (E15)."""
+    plus_trick = max(rules.trick[contract], 0)
+    minus_trick = min(rules.trick[contract], 0)
+    plus = plus_trick * tricks
+    minus = minus_trick * tricks
+    plus_other = plus_trick * (13 - tricks)
+    minus_other = minus_trick * (13 - tricks)
+    if 2 * tricks > 13:
+        plus += max(rules.most[contract], 0)
+        minus += min(rules.most[contract], 0)
+    else:
+        plus_other += max(rules.most[contract], 0)
+        minus_other += min(rules.most[contract], 0)
     for g in range(rules.groups[contract]):
-        count = popcount(cards & rules.group_cards[contract, g])
+        group = rules.group_cards[contract, g]
+        count = popcount(cards & group)
+        other = popcount(group) - count
         plus += count * rules.group_plus[contract, g]
         minus += count * rules.group_minus[contract, g]
-    return plus, minus
+        plus_other += other * rules.group_plus[contract, g]
+        minus_other += other * rules.group_minus[contract, g]
+    return plus, minus, plus_other, minus_other
+
+
+@njit
+def result_from(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64, I64, I64]:
+    """Return attackers' points, defenders' points and the attackers' result, from the attackers' cards and tricks (E15, E16)."""
+    plus, minus, plus_d, minus_d = both_points(rules, contract, cards, tricks)
+    attackers = plus + minus
+    defenders = plus_d + minus_d
+    if rules.result == 1 and rules.two_signs[contract] == 1:
+        result = WIN if plus > plus_d and minus > minus_d else LOSS
+    elif attackers == defenders:
+        result = DRAW if rules.tie == 1 else LOSS
+    else:
+        result = WIN if attackers > defenders else LOSS
+    return attackers, defenders, np.int64(result)
 
 
 @njit
@@ -127,18 +152,7 @@ def result_of(rules: Any, view: Any) -> tuple[I64, I64, I64]:
         if (view.attackers >> seat) & 1:
             cards |= view.taken[seat]
             tricks += view.tricks[seat]
-    theirs = view.taken[0] | view.taken[1] | view.taken[2] | view.taken[3]
-    plus, minus = side_points(rules, view.contract, cards, tricks)
-    plus_d, minus_d = side_points(rules, view.contract, theirs ^ cards, 13 - tricks)
-    attackers = plus + minus
-    defenders = plus_d + minus_d
-    if rules.result == 1 and rules.two_signs[view.contract] == 1:
-        result = WIN if plus > plus_d and minus > minus_d else LOSS
-    elif attackers == defenders:
-        result = DRAW if rules.tie == 1 else LOSS
-    else:
-        result = WIN if attackers > defenders else LOSS
-    return attackers, defenders, np.int64(result)
+    return result_from(rules, view.contract, cards, tricks)
 
 
 @njit

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
-from simcore.bits import ZERO
+from simcore._jit import I64, U64, inlined, njit
+from simcore.bits import ZERO, popcount
 from simcore.deals.shuffle import deal_four, lots_of_round
-from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
-from simcore.elections.play import DRAW, WIN, credits_of, result_of
+from simcore.elections.engine import advance, all_random, force_contract, forced_by_lot, start_deal
+from simcore.elections.play import DRAW, WIN, credits_of, result_from, result_of
 from simcore.elections.state import PLAYED
+from simcore.elections.two_at_once import finish, play_two
 from simcore.players import REFUSED
-from simcore.rng import open_streams
+from simcore.rng import PLAYERS, open_streams, philox
 
 __all__ = [
     "ALL_CONTRACTS",
@@ -61,6 +62,7 @@ OPTIONS = np.dtype(
         ("policies", "i8", (4, 3)),
         ("hands_given", "i8"),  # the hands are in the hands array already
         ("want_rows", "i8"),
+        ("want_view", "i8"),  # table and view show the last deal when all is done
     ],
     align=True,
 )
@@ -116,6 +118,62 @@ def _count(tally: Any, cluster: Any, contract: I64, result: I64, attackers: I64)
     cluster[contract, 2] += attackers
 
 
+@inlined
+def _count_alone(tally: Any, contract: I64, result: I64, attackers: I64) -> None:
+    """Count one played deal that is a cluster of its own: ``_count`` and ``_flush`` in one."""
+    win = np.int64(result == WIN)
+    tally[contract, 0] += 1
+    tally[contract, 1] += win
+    tally[contract, 2] += np.int64(result == DRAW)
+    tally[contract, 3] += attackers
+    tally[contract, 4] += 1
+    tally[contract, 5] += 1
+    tally[contract, 6] += win
+    tally[contract, 7] += win
+    tally[contract, 8] += attackers
+    tally[contract, 9] += attackers * attackers
+
+
+@inlined
+def _hands_of(options: Any, source: Any, index: U64, place: I64, hands: Any) -> tuple[U64, U64, U64, U64]:
+    """Return the hands of a deal: dealt, and kept in row ``place`` of ``hands`` if that is wanted, or read from there."""
+    if options.hands_given == 1:
+        return hands[place, 0], hands[place, 1], hands[place, 2], hands[place, 3]
+    n, e, s, w = deal_four(source, options.key0, options.key1, index)
+    if len(hands) > 0:
+        hands[place, 0], hands[place, 1], hands[place, 2], hands[place, 3] = n, e, s, w
+    return n, e, s, w
+
+
+@njit
+def _forced(options: Any, source: Any, index: U64, contracts: I64, lots: I64) -> tuple[I64, I64, I64]:
+    """Return declarer, pairing and contract of a deal without auction: by lot unless they are given."""
+    declarer, pairing, contract = forced_by_lot(source, options.key0, options.key1, index, contracts)
+    if options.declarer >= 0:
+        declarer = np.int64(options.declarer)
+    if options.pairs == LOT_PAIRS:
+        pairing = lots
+    elif options.pairs > 0:
+        pairing = np.int64(options.pairs)
+    if options.contract >= 0:
+        contract = np.int64(options.contract)
+    return declarer, pairing, contract
+
+
+@inlined
+def _lots(options: Any, source: Any, index: U64, first_dealer: I64, lots: I64) -> tuple[I64, I64]:
+    """Return first dealer and lot pairing of a deal's round, drawn anew where a round begins."""
+    if index & _SEVEN == ZERO:
+        return lots_of_round(source, options.key0, options.key1, index >> _THREE)
+    return first_dealer, lots
+
+
+@inlined
+def _dealer(options: Any, index: U64, first_dealer: I64) -> I64:
+    """Return a deal's dealer (E1), unless he is given."""
+    return np.int64(options.dealer) if options.dealer >= 0 else (first_dealer + np.int64(index & _SEVEN)) & 3
+
+
 @njit
 def run_deals(
     rules: Any,
@@ -124,6 +182,7 @@ def run_deals(
     deals: I64,
     table: Any,
     view: Any,
+    pair: Any,
     source: Any,
     streams: Any,
     hands: Any,
@@ -138,6 +197,7 @@ def run_deals(
     (``table``, ``view`` and ``streams`` then tell which).
 
     Args:
+        table, view, pair: working space (pair: DEAL_STATE[2]); at the end table and view mean something with ``want_view`` only.
         hands: uint64[deals, 4], filled with the deals (or read, with ``options.hands_given``); of length 0 if nobody wants them.
         offset: the row to begin with.
         names, points: int8[len(BYTE_COLUMNS), …], int16[len(POINT_COLUMNS), …]; not touched without ``want_rows``.
@@ -151,37 +211,22 @@ def run_deals(
     for seat in range(4):
         for kind in range(3):
             table.policies[seat, kind] = options.policies[seat, kind]
+    if not auction and options.want_view == 0 and all_random(table):
+        _run_random(rules, options, first, deals, pair, source, hands, names, points, offset, tally)
+        statuses[PLAYED] += deals * repeat
+        return deals * repeat
     row = offset
-    first_dealer = np.int64(0)
-    lots = np.int64(0)
+    first_dealer, lots = lots_of_round(source, options.key0, options.key1, first >> _THREE)
     for i in range(deals):
         index = first + np.uint64(i)
-        if i == 0 or index & _SEVEN == ZERO:
-            first_dealer, lots = lots_of_round(source, options.key0, options.key1, index >> _THREE)
-        dealer = (first_dealer + np.int64(index & _SEVEN)) & 3
-        if options.dealer >= 0:
-            dealer = options.dealer
-        if options.hands_given == 1:
-            for seat in range(4):
-                table.hands[seat] = hands[i, seat]
-        else:
-            deal_four(table.hands, source, options.key0, options.key1, index)
-            if len(hands) > 0:
-                for seat in range(4):
-                    hands[i, seat] = table.hands[seat]
+        first_dealer, lots = _lots(options, source, index, first_dealer, lots)
+        dealer = _dealer(options, index, first_dealer)
+        table.hands[0], table.hands[1], table.hands[2], table.hands[3] = _hands_of(options, source, index, i, hands)
         declarer = np.int64(-1)
         pairing = np.int64(0)
         contract = np.int64(0)
         if not auction:
-            declarer, pairing, contract = forced_by_lot(source, options.key0, options.key1, index, contracts)
-            if options.declarer >= 0:
-                declarer = options.declarer
-            if options.pairs == LOT_PAIRS:
-                pairing = lots
-            elif options.pairs > 0:
-                pairing = options.pairs
-            if options.contract >= 0:
-                contract = options.contract
+            declarer, pairing, contract = _forced(options, source, index, contracts, lots)
         for again in range(repeat):
             if again > 0:
                 for seat in range(4):
@@ -205,7 +250,7 @@ def run_deals(
                     credit = credits_of(rules, view, seat, attackers, defenders, result) if played else np.int64(0)
                     _count(tally, cluster, contracts + seat, np.int64(-1), credit)
             if options.want_rows == 1:
-                _write_row(rules, table, view, row, names, points, attackers, defenders, result)
+                _write_row(rules, table.status, view, row, names, points, attackers, defenders, result)
             row += 1
         if not auction or index & _SEVEN == _SEVEN:
             _flush(tally, cluster)
@@ -214,9 +259,55 @@ def run_deals(
 
 
 @njit
+def _run_random(
+    rules: Any,
+    options: Any,
+    first: U64,
+    deals: I64,
+    pair: Any,
+    source: Any,
+    hands: Any,
+    names: Any,
+    points: Any,
+    offset: I64,
+    tally: Any,
+) -> None:
+    """Play forced contracts with random players, two deals at a time (the last of an odd number twice, and counted once)."""
+    contracts = np.int64(rules.contracts)
+    repeat = contracts if options.contract == ALL_CONTRACTS else np.int64(1)
+    first_dealer, lots = lots_of_round(source, options.key0, options.key1, first >> _THREE)
+    for begin in range(0, deals, 2):
+        for side in range(2):
+            place = min(begin + side, deals - 1)
+            index = first + np.uint64(place)
+            deal = pair[side]
+            first_dealer, lots = _lots(options, source, index, first_dealer, lots)
+            deal.dealer = _dealer(options, index, first_dealer)
+            deal.dealt[0], deal.dealt[1], deal.dealt[2], deal.dealt[3] = _hands_of(options, source, index, place, hands)
+            deal.declarer, deal.pairing, deal.contract = _forced(options, source, index, contracts, lots)
+            deal.words[0], deal.words[1], deal.words[2], deal.words[3] = philox(
+                options.key0, options.key1, index, ZERO, PLAYERS, ZERO
+            )
+        for again in range(repeat):
+            if repeat > 1:
+                pair[0].contract = again
+                pair[1].contract = again
+            play_two(rules, pair[0], pair[1])
+            for side in range(min(2, deals - begin)):
+                deal = pair[side]
+                cards = deal.taken[deal.declarer] | deal.taken[deal.declarer ^ deal.pairing]
+                attackers, defenders, result = result_from(rules, deal.contract, cards, popcount(cards) >> 2)
+                _count_alone(tally, deal.contract, result, attackers)
+                if options.want_rows == 1:
+                    finish(rules, deal)
+                    row = offset + (begin + side) * repeat + again
+                    _write_row(rules, PLAYED, deal, row, names, points, attackers, defenders, result)
+
+
+@njit
 def _write_row(
     rules: Any,
-    table: Any,
+    status: I64,
     view: Any,
     row: I64,
     names: Any,
@@ -225,10 +316,10 @@ def _write_row(
     defenders: I64,
     result: I64,
 ) -> None:
-    """Write one deal's row."""
+    """Write one deal's row out of its view (or a finished DEAL_STATE, which has the same fields)."""
     names[0, row] = view.dealer
-    names[1, row] = table.status
-    if table.status != PLAYED:
+    names[1, row] = status
+    if status != PLAYED:
         for column in range(2, len(names)):
             names[column, row] = -1
         for column in range(len(points)):

@@ -55,6 +55,21 @@ def start_deal(rules: Any, table: Any, view: Any, dealer: I64) -> None:
 
 
 @njit
+def first_follows(rules: Any, hand: U64, show: U64, suit: U64, trump: U64) -> U64:
+    """Return the cards that may follow in the first playout (S4)."""
+    # selections, not branches: which one applies is a coin toss to the branch predictor
+    held = hand & suit
+    shown = show & suit
+    trumps = hand & trump
+    off_suit = trumps if trumps != ZERO else hand
+    followers = held | shown
+    if rules.showcase_follow == 1:
+        without = shown | off_suit
+        return followers if held != ZERO else without
+    return followers if followers != ZERO else off_suit
+
+
+@njit
 def legal_first(rules: Any, view: Any, hand: U64, show: U64) -> U64:
     """Return the cards a seat may play in the first playout, from hand and showcase together."""
     if view.on_table == 0:
@@ -66,16 +81,7 @@ def legal_first(rules: Any, view: Any, hand: U64, show: U64) -> U64:
             return (hand | show) & view.suit
         held = hand & view.suit
         return held if rules.follow_from == 1 and held != ZERO else hand
-    # S4; selections, not branches: which one applies is a coin toss to the branch predictor
-    held = hand & view.suit
-    shown = show & view.suit
-    trumps = hand & view.trump
-    off_suit = trumps if trumps != ZERO else hand
-    followers = held | shown
-    if rules.showcase_follow == 1:
-        without = shown | off_suit
-        return followers if held != ZERO else without
-    return followers if followers != ZERO else off_suit
+    return first_follows(rules, hand, show, view.suit, view.trump)
 
 
 @njit
@@ -167,16 +173,27 @@ def _settle_magri(table: Any, view: Any, winner: I64, trick: U64, value: bool) -
 
 
 @njit
+def namer_of(rules: Any, count_n: I64, count_s: I64, second_leader: I64) -> I64:
+    """Return who names the trump (S9)."""
+    if count_n == count_s:
+        return second_leader if rules.tie_namer == 1 else 1 - second_leader
+    return np.int64(count_s < count_n)
+
+
+@njit
+def trump_mask(trump: I64) -> U64:
+    """Return the mask of the suit that is trump, zero for no trump and all trump."""
+    return _LANE << np.uint64(16 * trump) if trump < NO_TRUMP else ZERO
+
+
+@njit
 def _end_first(rules: Any, table: Any, view: Any) -> None:
     """S8–S10: counts, second leader, namer; hand and showcase become one holding (S11)."""
     for seat in range(2):
         view.count[seat] = view.value[seat] if rules.magri == 1 else popcount(view.owned[seat] & ~view.broken)
         table.hands[seat] |= view.show[seat]
     view.second_leader = view.leader if rules.second_lead == 1 else view.middle
-    if view.count[0] == view.count[1]:
-        view.namer = view.second_leader if rules.tie_namer == 1 else 1 - view.second_leader
-    else:
-        view.namer = 0 if view.count[0] < view.count[1] else 1
+    view.namer = namer_of(rules, view.count[0], view.count[1], view.second_leader)
     table.phase = NAMING
     table.turn = view.namer
 
@@ -185,7 +202,7 @@ def _end_first(rules: Any, table: Any, view: Any) -> None:
 def apply_trump(table: Any, view: Any, trump: I64) -> None:
     """Name a trump (its number) and start the second playout."""
     view.named = trump
-    view.trump = _LANE << np.uint64(16 * trump) if trump < NO_TRUMP else ZERO
+    view.trump = trump_mask(trump)
     view.all_trump = np.int64(trump == ALL_TRUMP)
     view.playout = 2
     view.tricks_played = 0
@@ -197,25 +214,37 @@ def apply_trump(table: Any, view: Any, trump: I64) -> None:
 
 
 @njit
+def second_follows(holding: U64, suit: U64, trump: U64) -> U64:
+    """Return the cards that may follow in the second playout (S12)."""
+    held = holding & suit
+    trumps = holding & trump
+    off_suit = trumps if trumps != ZERO else holding
+    return held if held != ZERO else off_suit
+
+
+@njit
 def legal_second(view: Any, holding: U64) -> U64:
     """Return the cards a seat may play in the second playout (S12)."""
     if view.on_table == 0:
         return holding
-    held = holding & view.suit
-    if held != ZERO:
-        return held
-    trumps = holding & view.trump
-    return trumps if trumps != ZERO else holding
+    return second_follows(holding, view.suit, view.trump)
+
+
+@njit
+def second_beats(rules: Any, all_trump: Any, lead: U64, card: U64, suit: U64, trump: U64) -> Any:
+    """Tell whether the follower's card takes the trick from the lead (S13)."""
+    higher = trick_winner(lead | card, suit, trump, False) == card
+    if rules.all_trump == 0:
+        return higher | (all_trump & (card & suit == ZERO))
+    if all_trump and card & suit == ZERO:
+        return np.uint64(ctz(card)) & _FIFTEEN > np.uint64(ctz(lead)) & _FIFTEEN
+    return higher
 
 
 @njit
 def second_takes(rules: Any, view: Any, card: U64) -> Any:
-    """Tell whether the follower's card takes the trick (S13)."""
-    if view.all_trump == 1 and card & view.suit == ZERO:
-        if rules.all_trump == 0:
-            return True
-        return np.uint64(ctz(card)) & _FIFTEEN > np.uint64(ctz(view.lead)) & _FIFTEEN
-    return trick_winner(view.lead | card, view.suit, view.trump, False) == card
+    """Tell whether the follower's card takes the trick on the table (S13)."""
+    return second_beats(rules, view.all_trump == 1, view.lead, card, view.suit, view.trump)
 
 
 @njit
