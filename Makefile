@@ -2,14 +2,17 @@
 #   make demo        set up, play 1,000,000 deals of each game, tables in out/, a summary on the screen
 #   make test        set up, pass every check and test
 #   make test-long   the tests that take longer than a developer waits
+#   make bench       measure against C and other programs (some ten minutes, an idle machine): benchmarks/report/
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
+# BENCH=--quick for rough figures in about three minutes
+BENCH ?=
 
-.PHONY: all demo test test-long lint regen clean
+.PHONY: all demo test test-long bench lint regen clean
 
 all: $(STAMP)
 
@@ -35,6 +38,11 @@ test: lint
 
 test-long: $(STAMP)
 	$(BIN)/python -m pytest -q -m "long"
+
+bench: $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'
+	$(BIN)/simcore warm --quiet
+	$(BIN)/python -m benchmarks.report $(BENCH)
 
 regen: $(STAMP)
 	$(BIN)/python -m pytest -q tests/test_cli.py -k golden --regen

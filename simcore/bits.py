@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from simcore._jit import FAST_PDEP, I64, JIT, U64, njit
+from simcore._jit import FAST_PDEP, I64, JIT, U64, inlined, njit
 
 __all__ = ["ONE", "ZERO", "clz", "ctz", "highest_bit", "lowest_bit", "nth_card", "nth_set_bit", "popcount", "product"]
 
@@ -135,7 +135,7 @@ def _places() -> np.ndarray:
 _PLACES = _places()
 
 
-@njit
+@inlined
 def _card_portable(x: U64, n: I64) -> U64:
     """Return the n-th card of a mask without a branch: which suit it is in is a toss-up that no branch predictor knows."""
     suit = np.uint64(n >= popcount(x & _M16))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from simcore._jit import U64, njit
+from simcore._jit import U64, inlined
 from simcore.bits import ZERO, ctz, highest_bit, lowest_bit
 
 __all__ = ["following", "led_suit", "trick_winner"]
@@ -17,20 +17,20 @@ _LANE = np.uint64(0x1FFF)
 _SUIT_BITS = np.uint64(48)
 
 
-@njit
+@inlined
 def led_suit(card: U64) -> U64:
     """Return the mask of the whole suit of a card (given as a one-bit mask)."""
     return _LANE << (np.uint64(ctz(card)) & _SUIT_BITS)
 
 
-@njit
+@inlined
 def following(hand: U64, suit: U64) -> U64:
     """Return the cards of a hand that may be played to a suit (a mask): that suit, else anything (E13)."""
     held = hand & suit
     return held if held != ZERO else hand
 
 
-@njit
+@inlined
 def trick_winner(trick: U64, suit: U64, trump: U64, low: bool) -> U64:
     """Return the winning card of a trick as a one-bit mask.
 

@@ -15,7 +15,7 @@ from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
 from simcore.cards import ALL_CARDS, SEATS, format_card
 from simcore.deals.dealing import deal_conditioned
 from simcore.errors import PlayerStuck
-from simcore.players import REFUSED, SPECIALISED
+from simcore.players import RANDOM, REFUSED, SPECIALISED
 from simcore.plugins import failure, specialise, where
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
@@ -126,7 +126,7 @@ class _GameBackend:
         """Play one deal and return its trace."""
         game = import_module(f"simcore.{self._config.game}.trace")
         pool = ThreadPoolExecutor(1)
-        future = pool.submit(self._play, index, 1, None, 0, self.new_tally(), want_view=True)
+        future = pool.submit(self._play, index, 1, None, 0, self.new_tally(), show=True)
         pool.shutdown(wait=False)
         table, view = self.wait(future)
         result: dict[str, Any] = game.trace(self._config.ruleset, self._config.seed, index, table, view)
@@ -185,9 +185,9 @@ class _GameBackend:
         return hands, reserves
 
     def _play(
-        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, want_view: bool = False
-    ) -> tuple[Any, Any]:
-        """Play deals; returns the last deal's final state, if wanted."""
+        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, show: bool = False
+    ) -> tuple[Any, Any] | None:
+        """Play deals; returns the last deal's final state, if it is to be shown."""
         raise NotImplementedError
 
 
@@ -206,6 +206,8 @@ class ElectionsBackend(_GameBackend):
         options.pairs = 0 if config.pairs is None else (rows.LOT_PAIRS if config.pairs == "lot" else PAIRINGS[config.pairs])
         options.declarer = -1 if config.declarer is None else SEATS.index(config.declarer)
         options.hands_given = config.given is not None or config.plan is not None
+        # a forced contract between random players: nobody is asked for anything but random cards
+        self._random = config.contract is not None and all(player.policies[2] == RANDOM for player in config.players)
         words: dict[str, tuple[str, ...]] = {
             "dealer": tuple(SEATS),
             "status": ("played", "passed-out", "redealt"),
@@ -240,15 +242,13 @@ class ElectionsBackend(_GameBackend):
         return {"sums": sums, "statuses": np.zeros(3, np.int64)} | super().new_tally()
 
     def _play(
-        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, want_view: bool = False
-    ) -> tuple[Any, Any]:
+        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, show: bool = False
+    ) -> tuple[Any, Any] | None:
         from simcore.elections.state import new_table, new_view
-        from simcore.elections.two_at_once import DEAL_STATE
 
         config = self._config
         options = self._options.copy()
         options.want_rows = buffers is not None
-        options.want_view = want_view
         hands = np.empty((0, 4), np.uint64) if buffers is None else buffers.hands[place : place + deals]
         given = None if config.given is None else config.given[first - config.first : first - config.first + deals]
         if config.plan is not None:
@@ -259,6 +259,26 @@ class ElectionsBackend(_GameBackend):
             hands = np.ascontiguousarray(given)
         names = np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names
         points = np.empty((len(self._rows.POINT_COLUMNS), 0), np.int16) if buffers is None else buffers.points
+        row = place * self.rows_per_deal
+        if self._random and not show:
+            from simcore.elections.two_at_once import DEAL_STATE
+
+            pair = np.zeros(2, DEAL_STATE).view(np.recarray)
+            self._rows.run_random(
+                self._rules,
+                options,
+                np.uint64(first),
+                deals,
+                pair,
+                _record(SOURCE),
+                hands,
+                names,
+                points,
+                row,
+                tally["sums"],
+            )
+            tally["statuses"][0] += deals * self.rows_per_deal  # all played
+            return None
         table, view = new_table()[0], new_view()[0]
         streams = np.zeros(4, STREAM).view(np.recarray)
         self._run_kernel(
@@ -270,13 +290,12 @@ class ElectionsBackend(_GameBackend):
             deals,
             table,
             view,
-            np.zeros(2, DEAL_STATE).view(np.recarray),
             _record(SOURCE),
             streams,
             hands,
             names,
             points,
-            place * self.rows_per_deal,
+            row,
             tally["sums"],
             tally["statuses"],
             np.zeros((len(tally["sums"]), 3), np.int64),
@@ -295,6 +314,8 @@ class ShowcaseBackend(_GameBackend):
         special = {None: rows.NAMER_NAMES, "all": rows.ALL_TRUMPS}
         options.trump = special[config.trump] if config.trump in special else TRUMPS.index(str(config.trump))
         seats = GAME_SEATS["showcase"]
+        everyone_random = all(policy == RANDOM for player in config.players for policy in player.policies)
+        self._random = everyone_random and not self._rules.magri
         words = dict.fromkeys(("dealer", "namer", "leader", "winner"), tuple(seats)) | {"trump": TRUMPS, "turned": _CARD_WORDS}
         columns = [Column(name, "names", i, words.get(name), nullable=False) for i, name in enumerate(rows.BYTE_COLUMNS)]
         if config.hands:
@@ -310,16 +331,12 @@ class ShowcaseBackend(_GameBackend):
         return {"sums": np.zeros((len(TRUMPS), len(self._rows.TALLY)), np.int64)} | super().new_tally()
 
     def _play(
-        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, want_view: bool = False
-    ) -> tuple[Any, Any]:
+        self, first: int, deals: int, buffers: Buffers | None, place: int, tally: Tally, show: bool = False
+    ) -> tuple[Any, Any] | None:
         from simcore.showcase.state import TABLE, VIEW
-        from simcore.showcase.two_at_once import DEAL_STATE
 
         options = self._options.copy()
         options.want_rows = buffers is not None
-        options.want_view = want_view
-        tables, views = np.zeros(2, TABLE).view(np.recarray), np.zeros(2, VIEW).view(np.recarray)
-        streams = np.zeros((2, 2, 2), STREAM).view(np.recarray)
         hands = np.empty((0, 2), np.uint64) if buffers is None else buffers.hands[place : place + deals]
         reserves = np.empty((0, 26), np.int8)
         if self._config.plan is not None:
@@ -328,23 +345,47 @@ class ShowcaseBackend(_GameBackend):
             if len(hands):
                 hands[:] = given
             hands = given
+        names = np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names
+        row = place * self.rows_per_deal
+        if self._random and not show:
+            from simcore.showcase.two_at_once import DEAL_STATE
+
+            pair = np.zeros(4, DEAL_STATE).view(np.recarray)
+            streams = np.zeros((2, 2, 2), STREAM).view(np.recarray)
+            self._rows.run_random(
+                self._rules,
+                options,
+                np.uint64(first),
+                deals,
+                pair,
+                _record(SOURCE),
+                streams[0],
+                streams[1],
+                hands,
+                reserves,
+                names,
+                row,
+                tally["sums"],
+            )
+            return None
+        tables, views = np.zeros(2, TABLE).view(np.recarray), np.zeros(2, VIEW).view(np.recarray)
+        streams = np.zeros((2, 2), STREAM).view(np.recarray)
         self._run_kernel(
             tables[0],
             views[0],
-            streams[0][0],
+            streams[0],
             options,
             np.uint64(first),
             deals,
             tables,
             views,
-            np.zeros(4, DEAL_STATE).view(np.recarray),
             _record(SOURCE),
             streams[0],
             streams[1],
             hands,
             reserves,
-            np.empty((len(self._rows.BYTE_COLUMNS), 0), np.int8) if buffers is None else buffers.names,
-            place * self.rows_per_deal,
+            names,
+            row,
             tally["sums"],
         )
         return tables[0], views[0]

@@ -19,7 +19,8 @@ def warm() -> Iterator[str]:
     deal_conditioned(0, 0, 1, dealing_plan("elections", None, "N.spades > 3"))
     yield "deals"
     for game in GAME_SEATS:
-        config = make_config(game, seed=0, deals=8)
-        run_simulation(config, threads=1)
+        run_simulation(make_config(game, seed=0, deals=8, players="greedy"), threads=1)
+        # random players, where nobody is asked: a kernel of its own
+        run_simulation(make_config(game, seed=0, deals=8, contract="random" if game == "elections" else None), threads=1)
         list(replay_config(make_config(game, seed=0, deals=1)))
         yield game

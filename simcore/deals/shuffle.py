@@ -37,7 +37,7 @@ def random_split(source: Any, pack: U64, size: I64) -> U64:
     return chosen
 
 
-@njit
+@inlined
 def deal_four(source: Any, key0: U64, key1: U64, index: U64) -> tuple[U64, U64, U64, U64]:
     """Return the hands of N E S W of deal ``index`` of a seed, 13 cards each (E2)."""
     open_source(source, key0, key1, index, ZERO, DEAL)
@@ -47,7 +47,7 @@ def deal_four(source: Any, key0: U64, key1: U64, index: U64) -> tuple[U64, U64, 
     return north, half ^ north, south, _FULL ^ half ^ south
 
 
-@njit
+@inlined
 def shuffle_cards(source: Any, cards: U64, order: Any) -> None:
     """Write the cards of a mask (26) into ``order`` (int8[26]) in uniformly random order."""
     for position in range(26):

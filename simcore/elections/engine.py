@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO
 from simcore.elections.auction import apply_call, apply_contract, legal_calls, legal_contracts, set_sides, start_play
 from simcore.elections.play import apply_play, play_random
@@ -21,7 +21,7 @@ from simcore.pointers import ask_player
 from simcore.rng import FORCED, below, open_source
 from simcore.tricks import following
 
-__all__ = ["advance", "all_random", "apply", "force_contract", "forced_by_lot", "prepare", "start_deal"]
+__all__ = ["advance", "apply", "force_contract", "forced_by_lot", "prepare", "start_deal"]
 
 
 @njit
@@ -68,7 +68,7 @@ def force_contract(rules: Any, table: Any, view: Any, contract: I64, declarer: I
     start_play(rules, table, view, contract)
 
 
-@njit
+@inlined
 def forced_by_lot(source: Any, key0: U64, key1: U64, index: U64, contracts: I64) -> tuple[I64, I64, I64]:
     """Return a uniformly random declarer, pairing and contract, functions of (seed, index): each is drawn whatever is used."""
     open_source(source, key0, key1, index, ZERO, FORCED)
@@ -105,7 +105,7 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
 
 
 @njit
-def all_random(table: Any) -> Any:
+def _all_random(table: Any) -> Any:
     """Tell whether every seat plays random cards."""
     for seat in range(4):
         if table.policies[seat, PLAY] != RANDOM:
@@ -121,7 +121,7 @@ def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
     A decision with one legal action is taken without asking.
     """
     while table.phase != DONE:
-        if table.phase == PLAYING and view.tricks_played + view.on_table == 0 and all_random(table):
+        if table.phase == PLAYING and view.tricks_played + view.on_table == 0 and _all_random(table):
             play_random(table, view, streams)
             break
         kind = prepare(rules, table, view)

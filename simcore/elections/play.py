@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ZERO, ctz, nth_card, popcount
 from simcore.elections.state import DONE
 from simcore.rng import pick
@@ -102,7 +102,7 @@ def play_random(table: Any, view: Any, streams: Any) -> None:
     table.phase = DONE
 
 
-@njit
+@inlined
 def both_points(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64, I64, I64, I64]:
     """Return plus points and minus points (≤ 0) of the side with these cards and tricks, then the other side's (E15)."""
     plus_trick = max(rules.trick[contract], 0)
@@ -128,7 +128,7 @@ def both_points(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64
     return plus, minus, plus_other, minus_other
 
 
-@njit
+@inlined
 def result_from(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64, I64, I64]:
     """Return attackers' points, defenders' points and the attackers' result, from the attackers' cards and tricks (E15, E16)."""
     plus, minus, plus_d, minus_d = both_points(rules, contract, cards, tricks)

@@ -13,7 +13,7 @@ import numpy as np
 from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ZERO, popcount
 from simcore.deals.shuffle import deal_four, lots_of_round
-from simcore.elections.engine import advance, all_random, force_contract, forced_by_lot, start_deal
+from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
 from simcore.elections.play import DRAW, WIN, credits_of, result_from, result_of
 from simcore.elections.state import PLAYED
 from simcore.elections.two_at_once import finish, play_two
@@ -29,6 +29,7 @@ __all__ = [
     "TALLY",
     "WITH_AUCTION",
     "run_deals",
+    "run_random",
 ]
 
 BYTE_COLUMNS = (
@@ -62,7 +63,6 @@ OPTIONS = np.dtype(
         ("policies", "i8", (4, 3)),
         ("hands_given", "i8"),  # the hands are in the hands array already
         ("want_rows", "i8"),
-        ("want_view", "i8"),  # table and view show the last deal when all is done
     ],
     align=True,
 )
@@ -145,7 +145,7 @@ def _hands_of(options: Any, source: Any, index: U64, place: I64, hands: Any) -> 
     return n, e, s, w
 
 
-@njit
+@inlined
 def _forced(options: Any, source: Any, index: U64, contracts: I64, lots: I64) -> tuple[I64, I64, I64]:
     """Return declarer, pairing and contract of a deal without auction: by lot unless they are given."""
     declarer, pairing, contract = forced_by_lot(source, options.key0, options.key1, index, contracts)
@@ -182,7 +182,6 @@ def run_deals(
     deals: I64,
     table: Any,
     view: Any,
-    pair: Any,
     source: Any,
     streams: Any,
     hands: Any,
@@ -197,7 +196,7 @@ def run_deals(
     (``table``, ``view`` and ``streams`` then tell which).
 
     Args:
-        table, view, pair: working space (pair: DEAL_STATE[2]); at the end table and view mean something with ``want_view`` only.
+        table, view: working space; at the end they show the last deal.
         hands: uint64[deals, 4], filled with the deals (or read, with ``options.hands_given``); of length 0 if nobody wants them.
         offset: the row to begin with.
         names, points: int8[len(BYTE_COLUMNS), …], int16[len(POINT_COLUMNS), …]; not touched without ``want_rows``.
@@ -211,10 +210,6 @@ def run_deals(
     for seat in range(4):
         for kind in range(3):
             table.policies[seat, kind] = options.policies[seat, kind]
-    if not auction and options.want_view == 0 and all_random(table):
-        _run_random(rules, options, first, deals, pair, source, hands, names, points, offset, tally)
-        statuses[PLAYED] += deals * repeat
-        return deals * repeat
     row = offset
     first_dealer, lots = lots_of_round(source, options.key0, options.key1, first >> _THREE)
     for i in range(deals):
@@ -259,7 +254,7 @@ def run_deals(
 
 
 @njit
-def _run_random(
+def run_random(
     rules: Any,
     options: Any,
     first: U64,
@@ -272,7 +267,13 @@ def _run_random(
     offset: I64,
     tally: Any,
 ) -> None:
-    """Play forced contracts with random players, two deals at a time (the last of an odd number twice, and counted once)."""
+    """Do what :func:`run_deals` does where the contract is forced and every seat plays random cards, two deals at a time.
+
+    The last of an odd number is played twice, and counted once.
+
+    Args:
+        pair: DEAL_STATE[2], working space; the rest as in :func:`run_deals`.
+    """
     contracts = np.int64(rules.contracts)
     repeat = contracts if options.contract == ALL_CONTRACTS else np.int64(1)
     first_dealer, lots = lots_of_round(source, options.key0, options.key1, first >> _THREE)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, ctz, popcount
 from simcore.showcase.state import ALL_TRUMP, DONE, NAMING, NO_TRUMP, PLAYOUT_1, PLAYOUT_2
 from simcore.tricks import led_suit, trick_winner
@@ -54,7 +54,7 @@ def start_deal(rules: Any, table: Any, view: Any, dealer: I64) -> None:
     view.second_leader = -1
 
 
-@njit
+@inlined
 def first_follows(rules: Any, hand: U64, show: U64, suit: U64, trump: U64) -> U64:
     """Return the cards that may follow in the first playout (S4)."""
     # selections, not branches: which one applies is a coin toss to the branch predictor
@@ -172,7 +172,7 @@ def _settle_magri(table: Any, view: Any, winner: I64, trick: U64, value: bool) -
     table.next += 2
 
 
-@njit
+@inlined
 def namer_of(rules: Any, count_n: I64, count_s: I64, second_leader: I64) -> I64:
     """Return who names the trump (S9)."""
     if count_n == count_s:
@@ -180,7 +180,7 @@ def namer_of(rules: Any, count_n: I64, count_s: I64, second_leader: I64) -> I64:
     return np.int64(count_s < count_n)
 
 
-@njit
+@inlined
 def trump_mask(trump: I64) -> U64:
     """Return the mask of the suit that is trump, zero for no trump and all trump."""
     return _LANE << np.uint64(16 * trump) if trump < NO_TRUMP else ZERO
@@ -213,7 +213,7 @@ def apply_trump(table: Any, view: Any, trump: I64) -> None:
     table.turn = view.leader
 
 
-@njit
+@inlined
 def second_follows(holding: U64, suit: U64, trump: U64) -> U64:
     """Return the cards that may follow in the second playout (S12)."""
     held = holding & suit
@@ -230,7 +230,7 @@ def legal_second(view: Any, holding: U64) -> U64:
     return second_follows(holding, view.suit, view.trump)
 
 
-@njit
+@inlined
 def second_beats(rules: Any, all_trump: Any, lead: U64, card: U64, suit: U64, trump: U64) -> Any:
     """Tell whether the follower's card takes the trick from the lead (S13)."""
     higher = trick_winner(lead | card, suit, trump, False) == card

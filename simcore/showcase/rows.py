@@ -9,14 +9,14 @@ import numpy as np
 from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE
 from simcore.deals.shuffle import deal_two
-from simcore.players import RANDOM, REFUSED
+from simcore.players import REFUSED
 from simcore.rng import open_streams
 from simcore.showcase.engine import advance, apply
 from simcore.showcase.play import start_deal
 from simcore.showcase.state import DONE, NAMING, TRUMP
 from simcore.showcase.two_at_once import play_first_two, play_second_two
 
-__all__ = ["ALL_TRUMPS", "BYTE_COLUMNS", "NAMER_NAMES", "OPTIONS", "TALLY", "run_deals"]
+__all__ = ["ALL_TRUMPS", "BYTE_COLUMNS", "NAMER_NAMES", "OPTIONS", "TALLY", "run_deals", "run_random"]
 
 BYTE_COLUMNS = (
     "dealer",
@@ -45,7 +45,6 @@ OPTIONS = np.dtype(
         ("policies", "i8", (2, 3)),
         ("hands_given", "i8"),  # hands and reserves are in their arrays already
         ("want_rows", "i8"),
-        ("want_view", "i8"),  # tables and views show the last deal when all is done
     ],
     align=True,
 )
@@ -75,7 +74,6 @@ def run_deals(
     deals: I64,
     tables: Any,
     views: Any,
-    pair: Any,
     source: Any,
     streams: Any,
     saved_streams: Any,
@@ -89,10 +87,9 @@ def run_deals(
     (the first table and view and ``streams`` then tell which).
 
     Args:
-        tables, views: working space of two rows: the deal, and its copy at the naming where every trump is played in turn; at the
-            end the first rows mean something with ``want_view`` only.
-        pair: DEAL_STATE[4]: likewise two deals, and their copies.
-        streams, saved_streams: STREAM[2 deals, 2 seats] each, likewise.
+        tables, views: two-row arrays: the deal, and its copy at the naming where every trump is played in turn; at the end the
+            first rows show the last deal.
+        streams, saved_streams: STREAM[2] each, likewise.
         hands: uint64[deals, 2], filled with the hands (or read, with ``options.hands_given``); of length 0 if nobody wants them.
         reserves: int8[deals, 26] with given hands: the cards not dealt, the turned card first; else of length 0.  The dealer by
             lot does not depend on what is given.
@@ -107,33 +104,30 @@ def run_deals(
         for kind in range(3):
             table.policies[seat, kind] = options.policies[seat, kind]
     row = offset
-    begin = np.int64(0)
-    if rules.magri == 0 and options.want_view == 0 and _all_random(table):
-        begin = deals - deals % 2
-        _run_random(rules, options, first, begin, pair, source, streams, saved_streams, hands, reserves, names, offset, tally)
-        row += begin * repeat
-    for i in range(begin, deals):
+    for i in range(deals):
         index = first + np.uint64(i)
         dealer = deal_two(table.hands, table.stock, source, options.key0, options.key1, index)
         if options.dealer >= 0:
             dealer = options.dealer
         _keep_or_read(options, i, hands, reserves, table)
-        open_streams(streams[0], options.key0, options.key1, index)
+        open_streams(streams, options.key0, options.key1, index)
         start_deal(rules, table, view, dealer)
-        if advance(rules, table, view, streams[0], NAMING) == REFUSED:
+        if advance(rules, table, view, streams, NAMING) == REFUSED:
             return np.int64(REFUSED)
         if repeat > 1:
             tables[1] = tables[0]
             views[1] = views[0]
-            _copy_streams(streams, saved_streams)
+            saved_streams[0] = streams[0]
+            saved_streams[1] = streams[1]
         for again in range(repeat):
             if again > 0:
                 tables[0] = tables[1]
                 views[0] = views[1]
-                _copy_streams(saved_streams, streams)
+                streams[0] = saved_streams[0]
+                streams[1] = saved_streams[1]
             if options.trump != NAMER_NAMES:
                 apply(rules, table, view, TRUMP, ONE << np.uint64(again if repeat > 1 else options.trump))
-            if advance(rules, table, view, streams[0], DONE) == REFUSED:
+            if advance(rules, table, view, streams, DONE) == REFUSED:
                 return np.int64(REFUSED)
             _count(view, tally)
             if options.want_rows == 1:
@@ -163,17 +157,7 @@ def _copy_streams(origin: Any, target: Any) -> None:
 
 
 @njit
-def _all_random(table: Any) -> Any:
-    """Tell whether both seats play random cards."""
-    for seat in range(2):
-        for kind in range(3):
-            if table.policies[seat, kind] != RANDOM:
-                return False
-    return True
-
-
-@njit
-def _run_random(
+def run_random(
     rules: Any,
     options: Any,
     first: U64,
@@ -188,18 +172,26 @@ def _run_random(
     offset: I64,
     tally: Any,
 ) -> None:
-    """Play an even number of deals with random players, two at a time."""
+    """Do what :func:`run_deals` does where both seats play random cards, two deals at a time; not for Magri.
+
+    The last of an odd number is played twice, and counted once.
+
+    Args:
+        pair: DEAL_STATE[4]: two deals, and their copies at the naming.
+        streams, saved_streams: STREAM[2 deals, 2 seats] each, likewise; the rest as in :func:`run_deals`.
+    """
     repeat = np.int64(6) if options.trump == ALL_TRUMPS else np.int64(1)
     a = pair[0]
     b = pair[1]
     for begin in range(0, deals, 2):
         for side in range(2):
-            index = first + np.uint64(begin + side)
+            place = min(begin + side, deals - 1)
+            index = first + np.uint64(place)
             deal = pair[side]
             deal.dealer = deal_two(deal.hands, deal.stock, source, options.key0, options.key1, index)
             if options.dealer >= 0:
                 deal.dealer = options.dealer
-            _keep_or_read(options, begin + side, hands, reserves, deal)
+            _keep_or_read(options, place, hands, reserves, deal)
             open_streams(streams[side], options.key0, options.key1, index)
         play_first_two(rules, a, b, streams)
         if repeat > 1:
@@ -212,7 +204,7 @@ def _run_random(
                 pair[1] = pair[3]
                 _copy_streams(saved_streams, streams)
             play_second_two(rules, a, b, streams, again if repeat > 1 else options.trump)
-            for side in range(2):
+            for side in range(min(2, deals - begin)):
                 _count(pair[side], tally)
                 if options.want_rows == 1:
                     _write_row(pair[side], offset + (begin + side) * repeat + again, names)
