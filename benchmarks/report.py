@@ -23,7 +23,7 @@ from simcore import __version__
 from simcore._jit import FAST_PDEP, cpu_name
 from simcore.players import PLAYERS_KNOWN
 
-__all__ = ["main", "targets"]
+__all__ = ["load", "main", "markdown", "targets"]
 
 MB = 1_000_000
 
@@ -140,7 +140,8 @@ def targets(data: dict[str, Any]) -> list[tuple[str, float | None, str, float, s
     ]
 
 
-def _markdown(data: dict[str, Any]) -> str:
+def markdown(data: dict[str, Any]) -> str:
+    """Return the report as Markdown."""
     facts = data["facts"]
     lines = [
         "# Benchmark report",
@@ -258,8 +259,14 @@ def plots(data: dict[str, Any], out: Path) -> None:
         left += width
     axes.set_xlabel("nanoseconds of core time")
     axes.set_title("Where the time of a deal goes, from shuffle to Parquet")
-    axes.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.35))
+    axes.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.6))
     save(figure, "stages")
+
+
+def load(folder: Path) -> dict[str, Any]:
+    """Read a report's data."""
+    data: dict[str, Any] = json.loads((folder / "report.json").read_text())
+    return data
 
 
 def main() -> None:
@@ -273,8 +280,8 @@ def main() -> None:
     stored = options.out / "report.json"
     if not options.plots:
         stored.write_text(json.dumps(measure(options.quick), indent=1) + "\n")
-    data = json.loads(stored.read_text())
-    (options.out / "report.md").write_text(_markdown(data))
+    data = load(options.out)
+    (options.out / "report.md").write_text(markdown(data))
     plots(data, options.out)
 
 

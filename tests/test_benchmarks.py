@@ -1,0 +1,60 @@
+"""What of the benchmarks can be tested without a clock: size of the tables, turns and medians, the table of what must be reached."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks import measure, report
+from oracles import ROOT
+
+from simcore.batches.config import make_config
+from simcore.batches.run import run_simulation
+
+
+@pytest.mark.parametrize(("game", "limit"), [("elections", 8), ("showcase", 8)])
+def test_a_row_without_hands_takes_at_most_eight_bytes(game: str, limit: float, tmp_path: Path) -> None:
+    """A full row group, where dictionaries and headers count as they do in a long run."""
+    contract = "random" if game == "elections" else None
+    config = make_config(game, seed=5, deals=1 << 17, contract=contract)
+    run_simulation(config, out=tmp_path / game)
+    size = sum(path.stat().st_size for path in (tmp_path / game).glob("*.parquet"))
+    assert size / config.deals <= limit
+
+
+def test_alternate_takes_turns_and_leaves_the_first_out() -> None:
+    order: list[str] = []
+
+    def call(name: str, values: list[float]) -> Any:
+        def measured() -> float:
+            order.append(name)
+            return values.pop(0)
+
+        return measured
+
+    found = measure.alternate({"a": call("a", [100, 1, 2, 9]), "b": call("b", [0, 4, 4, 1])}, 3)
+    assert order == ["a", "b"] * 4
+    assert found == {"a": 2, "b": 4}
+
+
+def test_the_committed_report_is_of_one_real_run() -> None:
+    """report.md and the table of targets follow from report.json; the README quotes its figures with date and machine."""
+    folder = ROOT / "benchmarks" / "report"
+    data = report.load(folder)
+    assert not data["quick"]
+    assert (folder / "report.md").read_text() == report.markdown(data)
+    assert len(report.targets(data)) >= 17
+    assert {path.name for path in folder.iterdir()} == {
+        "report.json",
+        "report.md",
+        *(f"{name}.svg" for name in ("peers", "growth", "threads", "stages")),
+    }
+    for game, row in data["c"].items():
+        assert row["equal_tallies"], game
+    readme = (ROOT / "README.md").read_text()
+    assert data["facts"]["date"] in readme
+    quoted = re.search(r"([\d.]+) million random Elections deals", readme)
+    assert quoted is not None
+    assert float(quoted[1]) == pytest.approx(data["c"]["elections"]["cards_per_second"]["simcore"] / 52e6, abs=0.05)
