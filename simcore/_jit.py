@@ -14,6 +14,8 @@ Environment:
 from __future__ import annotations
 
 import hashlib
+import importlib
+import importlib.util
 import os
 import platform
 import sys
@@ -57,6 +59,31 @@ JIT: bool = not _numba.DISABLE_JIT
 
 # Folders above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
 _ABOVE_KERNELS = ("batches", "rulesets")
+
+
+def _spare_scipy() -> None:
+    """Keep numba from importing ``scipy.linalg`` before its first kernel, half a second just to see that it is there.
+
+    numba looks again wherever linear algebra is compiled, so a player's kernel that multiplies matrices still works.
+    """
+    linalg: Any = importlib.import_module("numba.np.linalg")
+    look = getattr(linalg, "ensure_blas", None)
+    if look is None or "numba.np.arraymath" in sys.modules:
+        return
+
+    def see() -> None:
+        if importlib.util.find_spec("scipy") is None:
+            raise ImportError("scipy is required for linear algebra")
+
+    linalg.ensure_blas = see
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = look
+
+
+if JIT:
+    _spare_scipy()
 
 
 def _cpu_features() -> dict[str, bool]:

@@ -157,3 +157,21 @@ print(lowest_bit(np.uint64(12)), *rng.philox(*[np.uint64(2**64 - 1)] * 6))
 """
     compiled = code.replace("not _jit.JIT and not _jit.cache_is_cold() and not hasattr", "_jit.JIT and hasattr")
     assert run_python(code, env={"NUMBA_DISABLE_JIT": "1"}) == run_python(compiled)
+
+
+def test_a_run_does_not_import_linear_algebra_and_kernels_that_need_it_still_can() -> None:
+    code = """
+import sys
+import numba, numpy as np
+from simcore import _jit
+from simcore.bits import lowest_bit
+lowest_bit(np.uint64(12))
+before = "scipy.linalg" in sys.modules
+
+@numba.njit
+def corner(a):
+    return (a @ a)[0, 0]
+
+print(before, corner(2 * np.eye(2)))
+"""
+    assert run_python(code).split() == ["False", "4.0"]
