@@ -1,4 +1,4 @@
-"""What of the benchmarks can be tested without a clock: size of the tables, turns and medians, the table of what must be reached."""
+"""What of the benchmarks can be tested without a clock: size of tables, turns and medians, the committed report."""
 
 from __future__ import annotations
 
