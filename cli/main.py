@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from cli.options import Choices
 from simcore import __version__
 from simcore.errors import PlayerStuck, RunError, SimcoreError
 
@@ -18,6 +19,7 @@ __all__ = ["cli", "main"]
 COMMANDS = {
     "simulate": ("simulate", "Play many deals; print a summary, write tables to Parquet."),
     "replay": ("replay", "Show single deals of a simulation, or check traces against the rules."),
+    "solve": ("solve", "Exact values of deals, all hands seen: double dummy for every contract and trump."),
     "deal": ("deal", "Write random deals, without playing them."),
     "rulesets": ("rulesets", "List, show or check rulesets."),
     "players": ("players", "List the built-in players and their options."),
@@ -25,7 +27,7 @@ COMMANDS = {
 }
 
 
-class _Commands(click.Group):
+class _Commands(Choices):
     """A group whose commands are imported on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -41,12 +43,6 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        try:
-            return super().resolve_command(ctx, args)
-        except click.UsageError as error:
-            raise click.UsageError(f"{error.message.rstrip('.')}; accepted: {', '.join(COMMANDS)}") from None
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 __all__ = [
+    "Choices",
     "condition_options",
     "deal_options",
     "format_option",
@@ -20,6 +21,18 @@ __all__ = [
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Choices(click.Group):
+    """A group that says which commands it has when another is asked for."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; see :class:`click.Group`."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(f"{error.message.rstrip('.')}; accepted: {', '.join(self.list_commands(ctx))}") from None
+
 
 game_argument = click.argument("game", metavar="GAME", type=click.Choice(["elections", "showcase"]))
 quiet_option = click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")

@@ -17,7 +17,18 @@ import click
 if TYPE_CHECKING:
     from simcore.batches.config import Config
 
-__all__ = ["colour_wanted", "note", "notes_before", "number", "progress_bar", "text_table", "to_csv", "to_json", "utf8"]
+__all__ = [
+    "colour_wanted",
+    "note",
+    "note_if_cold",
+    "notes_before",
+    "number",
+    "progress_bar",
+    "text_table",
+    "to_csv",
+    "to_json",
+    "utf8",
+]
 
 
 def utf8(stream: Any = None) -> bool:
@@ -43,12 +54,18 @@ def note(text: str, quiet: bool = False) -> None:
 
 def notes_before(config: Config, quiet: bool) -> None:
     """Say what will take time: kernels about to be compiled, players in plain Python."""
-    from simcore._jit import cache_is_cold
-
     for text in config.notes:
         note(f"simcore: {text}", quiet)
-    if cache_is_cold():
-        note("simcore: compiling kernels, once for this version (about 20 s; 'simcore warm' does it ahead) …", quiet)
+    note_if_cold(quiet)
+
+
+def note_if_cold(quiet: bool, module: str = "") -> None:
+    """Say that kernels (of a module) are about to be compiled."""
+    from simcore._jit import cache_is_cold
+
+    if cache_is_cold(module):
+        took = "a minute or two" if module else "about 20 s"
+        note(f"simcore: compiling kernels, once for this version ({took}; 'simcore warm' does it ahead) …", quiet)
 
 
 def to_json(data: Any, *, lines: bool = False) -> str:

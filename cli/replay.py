@@ -23,6 +23,7 @@ __all__ = ["command"]
     "--run", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Seed and options from a run's folder."
 )
 @click.option("--trace", metavar="FILE|-", help="Read traces (JSON lines) and check them against the rules.")
+@click.option("--double-dummy", is_flag=True, help="Mark what each card cost against perfect play (Showcase: second playout).")
 @format_option("text", "json", "jsonl")
 @quiet_option
 def command(
@@ -31,6 +32,7 @@ def command(
     first: int | None,
     run: Path | None,
     trace: str | None,
+    double_dummy: bool,
     format_: str,
     quiet: bool,
     **options: Any,
@@ -44,7 +46,7 @@ def command(
     from simcore.batches.config import make_config
 
     if trace is not None:
-        _check(trace, game, options["ruleset"], format_, quiet)
+        _check(trace, game, options["ruleset"], double_dummy, format_, quiet)
         return 0
     if run is not None:
         config = replaying.config_of_run(run, first=first, deals=deals, file=options["file"])
@@ -57,7 +59,7 @@ def command(
         config = make_config(game, first=first or 0, deals=deals, **options)
     note(f"seed {config.seed}", quiet)
     notes_before(config, quiet)
-    _print(replaying.replay_config(config), format_)
+    _print(replaying.replay_config(config, double_dummy=double_dummy), format_)
     return 0
 
 
@@ -75,7 +77,7 @@ def _print(traces: Any, format_: str) -> None:
             click.echo(("\n" if number else "") + render(trace, symbols=utf8(), colour=colour_wanted()))
 
 
-def _check(source: str, game: str | None, ruleset: str | None, format_: str, quiet: bool) -> None:
+def _check(source: str, game: str | None, ruleset: str | None, double_dummy: bool, format_: str, quiet: bool) -> None:
     from simcore.batches.replaying import check_traces
     from simcore.rules import load_ruleset
 
@@ -91,7 +93,7 @@ def _check(source: str, game: str | None, ruleset: str | None, format_: str, qui
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise BadInput(f"{where} is not UTF-8 text: {error.reason} at byte {error.start}") from None
-    traces = list(check_traces(iter(lines), where, rules))
+    traces = list(check_traces(iter(lines), where, rules, double_dummy=double_dummy))
     if not traces:
         raise BadInput(f"{where} holds no trace; accepted: one JSON object a line")
     for trace in traces:

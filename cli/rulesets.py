@@ -6,13 +6,14 @@ from pathlib import Path
 
 import click
 
+from cli.options import Choices
 from cli.output import text_table
 from simcore.errors import BadInput
 
 __all__ = ["command"]
 
 
-@click.group("rulesets")
+@click.group("rulesets", cls=Choices)
 def command() -> None:
     """List, show or check rulesets.
 

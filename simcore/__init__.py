@@ -28,6 +28,8 @@ _HOMES = {
     "replay": "simcore.batches.replaying",
     "render": "simcore.batches.replaying",
     "simulate": "simcore.batches.run",
+    "solve": "simcore.batches.solving",
+    "solve_table": "simcore.batches.solved",
 }
 
 __all__ = [
@@ -44,11 +46,15 @@ __all__ = [
     "render",
     "replay",
     "simulate",
+    "solve",
+    "solve_table",
 ]
 
 if TYPE_CHECKING:
     from simcore.batches.replaying import render, replay
     from simcore.batches.run import Simulation, simulate
+    from simcore.batches.solved import solve_table
+    from simcore.batches.solving import solve
     from simcore.batches.tables import hands_to_pbn
     from simcore.cards import Hand
     from simcore.deals.dealing import deal_hands, deal_showcase

@@ -58,7 +58,7 @@ I64: TypeAlias = Any
 JIT: bool = not _numba.DISABLE_JIT
 
 # Folders above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
-_ABOVE_KERNELS = ("batches", "rulesets")
+_ABOVE_KERNELS = ("batches", "rulesets", "searchers")
 
 
 def _spare_scipy() -> None:
@@ -156,10 +156,10 @@ def cache_directory() -> Path | None:
     return None
 
 
-def cache_is_cold() -> bool:
-    """Tell whether no kernel is in the cache yet, so that the first run has to compile (10 to 20 seconds)."""
+def cache_is_cold(module: str = "") -> bool:
+    """Tell whether no kernel (of a module, if named) is in the cache yet, so that the first run has to compile."""
     path = cache_directory()
-    return JIT and (path is None or next(path.rglob("*.nbc"), None) is None)
+    return JIT and (path is None or next(path.rglob(f"{module}*.nbc"), None) is None)
 
 
 def njit(function: F) -> F:

@@ -1,7 +1,7 @@
 """The built-in players: names, policy numbers, options.
 
-A built-in policy is a number that the kernels branch on (calling by global name keeps kernels cacheable).  All know
-every decision of both games.
+A built-in policy is a number that the kernels branch on (calling by global name keeps kernels cacheable).  Players that search are
+made by a function, called from the kernels by pointer; what it does not decide, the policy number does.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ class PlayerInfo:
     """A built-in player: what ``simcore players`` shows."""
 
     name: str
-    policy: int
+    policy: int | None  # None: its factory decides all it knows
     what: str
     decisions: dict[str, tuple[str, ...]]
     options: dict[str, str]
+    factory: str = ""  # "module:function" of (game, options), returns Decisions by kind
 
 
 PLAYERS_KNOWN = {
@@ -54,5 +55,24 @@ PLAYERS_KNOWN = {
         "both holdings",
         dict(DECISIONS),
         {},
+    ),
+    "oracle": PlayerInfo(
+        "oracle",
+        EXPERT,
+        "sees all hands: the ceiling to compare with.  Elections: plays every card double dummy for its own side's points, and "
+        "names the contract of a type likewise; calls like expert.  Showcase: names the best trump and plays the second playout "
+        "perfectly; the first playout like expert, without looking at hidden cards",
+        dict(DECISIONS),
+        {},
+        "simcore.searchers.perfect:oracle",
+    ),
+    "exact": PlayerInfo(
+        "exact",
+        None,
+        "a part, as in expert+exact: names the trump of Showcase at which it takes most tricks with perfect play, and plays the "
+        "second playout perfectly; it sees no hidden card, for by then each player knows them all",
+        {"elections": (), "showcase": ("trump", "second")},
+        {},
+        "simcore.searchers.perfect:exact",
     ),
 }

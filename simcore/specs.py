@@ -7,6 +7,7 @@ PART = NAME[:key=value,…] | FILE.py:NAME[:key=value,…]
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
 
 from simcore.errors import BadInput
 from simcore.players import DECISIONS, PLAYERS_KNOWN
@@ -34,6 +35,13 @@ def _options(text: str, part: str) -> dict[str, str]:
     return options
 
 
+def _made(factory: str, game: str, options: dict[str, str]) -> dict[str, Decision]:
+    """Return the decisions that a searching player's function makes; its module is imported only where it is played."""
+    module, _, function = factory.partition(":")
+    decisions: dict[str, Decision] = getattr(import_module(module), function)(game, options)
+    return decisions
+
+
 def parse_player(spec: str, game: str) -> Player:
     """Read a SPEC for a game.
 
@@ -55,14 +63,18 @@ def parse_player(spec: str, game: str) -> Player:
         info = PLAYERS_KNOWN.get(name)
         if info is None:
             raise BadInput(f"player {name!r} in {spec!r} is unknown; accepted: {', '.join(PLAYERS_KNOWN)}, FILE.py:NAME")
-        for key in _options(rest, part.strip()):
+        options = _options(rest, part.strip())
+        for key in options:
             if key not in info.options:
                 known = ", ".join(info.options) or "none"
                 raise BadInput(f"option {key!r} of player {name!r} in {spec!r} is unknown; accepted: {known}")
+        if not info.decisions[game]:
+            raise BadInput(f"player {name!r} in {spec!r} decides nothing in {game}; accepted: a part that does")
+        made = _made(info.factory, game, options) if info.factory else {}
         for kind, decision in enumerate(DECISIONS[game]):
             if decision in info.decisions[game]:
-                outside[kind] = None
-                policies[kind] = info.policy
+                outside[kind] = made.get(decision)
+                policies[kind] = made[decision].address if decision in made else info.policy
     first, second, third = policies
     if first is None or second is None or third is None:
         missing = [decision for decision, policy in zip(DECISIONS[game], policies, strict=True) if policy is None]

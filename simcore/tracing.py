@@ -10,7 +10,7 @@ from simcore.cards import RANKS, SUIT_LETTERS, SUIT_SYMBOLS, SUITS, format_card,
 from simcore.errors import NotationError, TraceError
 from simcore.rng import SEED_LIMIT
 
-__all__ = ["Reader", "bold", "card_word", "deal_diagram", "hand_lines", "seat_word", "shown"]
+__all__ = ["Reader", "bold", "card_word", "cost_width", "cost_word", "deal_diagram", "hand_lines", "seat_word", "shown"]
 
 Style = tuple[bool, bool]  # suit symbols, colours
 
@@ -170,6 +170,17 @@ def card_word(card: str, style: Style, *, width: int = 0, lead: bool = False, wo
     before = ">" if lead else ""
     visible = len(before) + 2 + 1
     return " " * max(width - visible, 0) + before + (bold(text, style[1]) if won else text) + mark
+
+
+def cost_width(tricks: Sequence[Mapping[str, Any]]) -> int:
+    """Return how wide the marks of what cards cost are, 0 where no trick has any."""
+    return max((len(f"-{cost}") for trick in tricks for cost in trick.get("cost", ())), default=0)
+
+
+def cost_word(trick: Mapping[str, Any], place: int, width: int) -> str:
+    """Return the mark behind a card: what it cost against perfect play, blank where nothing."""
+    cost = trick["cost"][place] if width else 0
+    return (f"-{cost}" if cost else "").ljust(width)
 
 
 def hand_lines(pbn: str, style: Style) -> list[tuple[str, int]]:

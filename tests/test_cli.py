@@ -40,16 +40,26 @@ def test_help_imports_neither_numba_nor_pyarrow() -> None:
         "try: main(sys.argv[1:])\n"
         "finally: print(sorted({'numba','pyarrow','numpy','llvmlite'} & set(sys.modules)), file=sys.stderr)"
     )
-    for args in (["--help"], ["simulate", "--help"], ["replay", "--help"], ["--version"], ["players"]):
+    for args in (
+        ["--help"],
+        ["simulate", "--help"],
+        ["replay", "--help"],
+        ["solve", "showcase", "--help"],
+        ["--version"],
+        ["players"],
+    ):
         done = subprocess.run([sys.executable, "-c", script, *args], cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == 0
         assert done.stderr.strip() == "[]", args
 
 
-@pytest.mark.parametrize("command", ["", "simulate", "replay", "deal", "rulesets", "players", "warm"])
+@pytest.mark.parametrize(
+    "command",
+    ["", "simulate", "replay", "solve", "solve elections", "solve showcase", "deal", "rulesets", "players", "warm"],
+)
 def test_golden_help(command: str, regen: bool) -> None:
-    text = run(*filter(None, [command, "--help"]), COLUMNS="110").stdout
-    path = Path(__file__).parent / "golden" / f"help-{command or 'simcore'}.txt"
+    text = run(*command.split(), "--help", COLUMNS="110").stdout
+    path = Path(__file__).parent / "golden" / f"help-{command.replace(' ', '-') or 'simcore'}.txt"
     if regen:
         path.write_text(text, "utf-8")
     assert text == path.read_text("utf-8")

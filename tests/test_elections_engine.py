@@ -39,7 +39,7 @@ SUMS = {
     "tricks": [13] * 5,
 }
 CHOICE = CHOICES["elections"]
-PLAYERS = list(PLAYERS_KNOWN)
+PLAYERS = [name for name, info in PLAYERS_KNOWN.items() if not info.factory]
 BUILT_IN = (RANDOM, GREEDY, EXPERT)
 COLUMN = {name: place for place, name in enumerate(rows.BYTE_COLUMNS)}
 POINT = {name: place for place, name in enumerate(rows.POINT_COLUMNS)}

@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import naive
 import numpy as np
@@ -18,18 +19,31 @@ from hypothesis import strategies as st
 import simcore
 from simcore.cards import SUIT_MASKS
 from simcore.elections import engine as elections
+from simcore.elections import policies as elections_policies
 from simcore.elections import state as elections_state
-from simcore.players import EXTERNAL, PLAYERS_KNOWN
+from simcore.players import DECISIONS, EXTERNAL, PLAYERS_KNOWN
+from simcore.pointers import ask_player
 from simcore.rng import STREAM
 from simcore.rules import CHOICES, SHIPPED, load_ruleset
 from simcore.showcase import engine as showcase
 from simcore.showcase import play as showcase_play
+from simcore.showcase import policies as showcase_policies
 from simcore.showcase import state as showcase_state
+from simcore.specs import parse_player
 
 ROOT = Path(__file__).parent.parent
 ELECTIONS = [name for name in SHIPPED if load_ruleset(name).game == "elections"]
 SHOWCASE = [name for name in SHIPPED if load_ruleset(name).game == "showcase"]
-PLAYERS = [name for name, player in PLAYERS_KNOWN.items() if all(player.decisions.values())]
+PLAYERS = [name for name, info in PLAYERS_KNOWN.items() if not info.factory]
+#: Every player as a whole one, but ``oracle``, which sees all hands by design, in Elections.
+BLIND = {
+    game: [
+        name if info.decisions[game] == decisions else f"greedy+{name}"
+        for name, info in PLAYERS_KNOWN.items()
+        if info.decisions[game] and name != "random" and (name, game) != ("oracle", "elections")
+    ]
+    for game, decisions in DECISIONS.items()
+}
 
 
 def _check(traces: list[dict], rules: dict | None = None) -> None:
@@ -48,6 +62,12 @@ def test_every_ruleset_and_player_through_the_naive_engine(ruleset: str, player:
         _check(simcore.replay(game, ruleset=ruleset, seed=102, deals=800, players=player, contract="random"))
     else:
         _check(simcore.replay(game, ruleset=ruleset, seed=103, deals=2000, players=player))
+
+
+@pytest.mark.parametrize("player", ["oracle", "random+exact"])
+@pytest.mark.parametrize("ruleset", SHOWCASE)
+def test_searching_players_through_the_naive_engine(ruleset: str, player: str) -> None:
+    _check(simcore.replay("showcase", ruleset=ruleset, seed=104, deals=40, players=player))
 
 
 def test_mixed_tables_through_the_naive_engine() -> None:
@@ -173,6 +193,16 @@ def test_rubbish_traces_are_refused_without_a_traceback() -> None:
 # ---- no peeking -----------------------------------------------------------------------------------------------------------------
 
 
+def _decision(spec: str, game: str, kind: int, rules: Any, table: Any, view: Any) -> int:
+    """Ask a player as the engine does."""
+    stream = np.zeros(1, STREAM).view(np.recarray)[0]
+    player = parse_player(spec, game)
+    if player.outside[kind] is not None:
+        return int(ask_player(player.policies[kind], view.legal, view, rules, stream, table))
+    policies = elections_policies if game == "elections" else showcase_policies
+    return int(policies.decide(player.policies[kind], kind, view, rules, stream))
+
+
 def _elections_positions(deal: int, player: int, ruleset: str, moves: int) -> tuple | None:
     """Play ``moves`` random decisions of a deal and stop at the next one with a choice."""
     rules = load_ruleset(ruleset).record[0]
@@ -192,19 +222,15 @@ def _elections_positions(deal: int, player: int, ruleset: str, moves: int) -> tu
     return None if kind < 0 else (rules, table, view, kind, rng)
 
 
-@pytest.mark.parametrize("player", [p for p in PLAYERS if p != "random"])
+@pytest.mark.parametrize("player", BLIND["elections"])
 @given(deal=st.integers(0, 10**6), moves=st.integers(0, 50))
 @settings(max_examples=120, deadline=None)
 def test_elections_decisions_do_not_depend_on_unseen_cards(player: str, deal: int, moves: int) -> None:
-    from simcore.elections.policies import decide
-
     position = _elections_positions(deal, 0, random.Random(deal).choice(ELECTIONS), moves)
     if position is None:
         return
     rules, table, view, kind, rng = position
-    policy = PLAYERS_KNOWN[player].policy
-    stream = np.zeros(1, STREAM).view(np.recarray)[0]
-    before = decide(policy, kind, view, rules, stream)
+    before = _decision(player, "elections", kind, rules, table, view)
     seat = int(table.turn)
     others = [s for s in range(4) if s != seat]
     unseen = [bit for bit in range(64) if sum(int(table.hands[s]) for s in others) >> bit & 1]
@@ -215,16 +241,14 @@ def test_elections_decisions_do_not_depend_on_unseen_cards(player: str, deal: in
         table.dealt[s] = table.hands[s]
         unseen = unseen[count:]
     assert elections.prepare(rules, table, view) == kind
-    assert decide(policy, kind, view, rules, stream) == before
+    assert _decision(player, "elections", kind, rules, table, view) == before
     assert int(before) & int(view.legal)
 
 
-@pytest.mark.parametrize("player", [p for p in PLAYERS if p != "random"])
+@pytest.mark.parametrize("player", BLIND["showcase"])
 @given(deal=st.integers(0, 10**6), moves=st.integers(0, 74), magri=st.booleans())
 @settings(max_examples=120, deadline=None)
 def test_showcase_decisions_do_not_depend_on_unseen_cards(player: str, deal: int, moves: int, magri: bool) -> None:
-    from simcore.showcase.policies import decide
-
     rules = load_ruleset("showcase-magri" if magri else "showcase").record[0]
     table, view = showcase_state.new_table()[0], showcase_state.new_view()[0]
     hands, reserve, dealers = simcore.deal_showcase(55, deal, 1)
@@ -242,9 +266,7 @@ def test_showcase_decisions_do_not_depend_on_unseen_cards(player: str, deal: int
     kind = showcase.advance(rules, table, view, streams, showcase_state.DONE)
     if kind < 0:
         return
-    policy = PLAYERS_KNOWN[player].policy
-    stream = np.zeros(1, STREAM).view(np.recarray)[0]
-    before = decide(policy, kind, view, rules, stream)
+    before = _decision(player, "showcase", kind, rules, table, view)
     if kind == showcase_state.FIRST:
         other = 1 - int(table.turn)
         hidden = [bit for bit in range(64) if int(table.hands[other]) >> bit & 1]
@@ -258,7 +280,7 @@ def test_showcase_decisions_do_not_depend_on_unseen_cards(player: str, deal: int
         assert int(view.other) == int(table.hands[1 - int(table.turn)]), "by now the other holding can be worked out"
         table.hands[1 - int(table.turn)] = np.uint64(0)
     assert showcase.prepare(rules, table, view) == kind
-    assert decide(policy, kind, view, rules, stream) == before
+    assert _decision(player, "showcase", kind, rules, table, view) == before
 
 
 def test_views_hold_no_hidden_field() -> None:

@@ -7,33 +7,58 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simcore.errors import BadInput
-from simcore.players import DECISIONS, PLAYERS_KNOWN
+from simcore.players import DECISIONS, EXTERNAL, PLAYERS_KNOWN, RANDOM
 from simcore.specs import parse_player
-
-
-def whole_players(game: str) -> list[str]:
-    """Players who need no other to take a seat in a game."""
-    return [name for name, info in PLAYERS_KNOWN.items() if info.decisions[game]]
-
 
 GAMES = pytest.mark.parametrize("game", DECISIONS)
 
 
-@pytest.mark.parametrize(("game", "name"), [(game, name) for game in DECISIONS for name in whole_players(game)])
-def test_every_player_knows_every_decision(game: str, name: str) -> None:
-    player = parse_player(name, game)
-    assert player.spec == name
-    assert player.policies == (PLAYERS_KNOWN[name].policy,) * 3
-    assert len({info.policy for info in PLAYERS_KNOWN.values()}) == len(PLAYERS_KNOWN)
-    assert PLAYERS_KNOWN[name].what
+KERNELS = [name for name, info in PLAYERS_KNOWN.items() if not info.factory]
+
+
+@GAMES
+@pytest.mark.parametrize("name", PLAYERS_KNOWN)
+def test_players_know_the_decisions_they_say(game: str, name: str) -> None:
+    info = PLAYERS_KNOWN[name]
+    assert info.what
+    assert set(info.decisions[game]) <= set(DECISIONS[game])
+    if not info.decisions[game]:
+        return
+    player = parse_player(f"random+{name}", game)
+    for kind, decision in enumerate(DECISIONS[game]):
+        made = player.outside[kind]
+        if decision not in info.decisions[game]:
+            assert (player.policies[kind], made) == (RANDOM, None)
+        elif made is None:
+            assert player.policies[kind] == info.policy
+        else:
+            assert info.factory
+            assert player.policies[kind] == made.address > EXTERNAL
+            assert made.limit is None
+    assert info.factory or player.outside == (None, None, None)
+
+
+@GAMES
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernel_players_know_every_decision(game: str, name: str) -> None:
+    assert parse_player(name, game).policies == (PLAYERS_KNOWN[name].policy,) * 3
+    assert len({PLAYERS_KNOWN[name].policy for name in KERNELS}) == len(KERNELS)
 
 
 @GAMES
 def test_a_later_part_takes_over(game: str) -> None:
-    for first in whole_players(game):
-        for second in whole_players(game):
+    for first in KERNELS:
+        for second in KERNELS:
             assert parse_player(f"{first}+{second}", game).policies == parse_player(second, game).policies
             assert parse_player(f" {first} + {second} ", game).policies == parse_player(second, game).policies
+    assert parse_player("oracle+greedy", game).outside == (None, None, None)
+
+
+def test_a_part_is_no_player() -> None:
+    with pytest.raises(BadInput, match=r"player 'exact' does not know the decisions \['first'\]"):
+        parse_player("exact", "showcase")
+    with pytest.raises(BadInput, match=r"player 'exact' in 'greedy\+exact' decides nothing in elections"):
+        parse_player("greedy+exact", "elections")
 
 
 @GAMES

@@ -29,7 +29,7 @@ from simcore.showcase.two_at_once import DEAL_STATE
 
 ROOT = Path(__file__).parent.parent
 STYLES = {"showcase": "showcase", "showcase-magri": "magri"}
-PLAYERS = [name for name, player in PLAYERS_KNOWN.items() if player.decisions["showcase"]]
+PLAYERS = [name for name, info in PLAYERS_KNOWN.items() if not info.factory]
 COLUMN = {name: place for place, name in enumerate(rows.BYTE_COLUMNS)}
 
 

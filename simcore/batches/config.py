@@ -68,7 +68,8 @@ class Config:
     @property
     def notes(self) -> list[str]:
         """What a user should know before the run starts."""
-        slow = sorted({decision.player for decision in self.outside if not decision.compiled})
+        # files only: a built-in player that searches takes its time for good reason
+        slow = sorted({decision.player for decision in self.outside if decision.sha256 and not decision.compiled})
         notes = [f"player {player!r} is plain Python: thousands of times slower than with @njit" for player in slow]
         if any(decision.specialise for decision in self.outside):
             notes.append("compiling the kernels with the players' functions (about 15 seconds)")
@@ -76,7 +77,7 @@ class Config:
 
     @property
     def slow(self) -> bool:
-        """Tell whether plain Python decides anything: then the run is cut into smaller pieces."""
+        """Tell whether Python decides anything: then the run is cut into smaller pieces."""
         return any(not decision.compiled for decision in self.outside)
 
     @property

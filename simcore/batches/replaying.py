@@ -10,6 +10,7 @@ from typing import Any
 
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config, make_config
+from simcore.batches.costs import add_costs
 from simcore.batches.store import read_manifest
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
@@ -18,8 +19,11 @@ from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
 __all__ = ["check_traces", "config_of_run", "render", "replay", "replay_config", "verify"]
 
 
-def replay_config(config: Config) -> Iterator[dict[str, Any]]:
-    """Yield the trace of every deal of a config (one a contract or trump where all are played)."""
+def replay_config(config: Config, *, double_dummy: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield the trace of every deal of a config (one a contract or trump where all are played).
+
+    ``double_dummy``: also what each card cost (:mod:`simcore.batches.costs`).
+    """
     choices = [config]
     if config.contract == "all":
         choices = [replace(config, contract=contract) for contract in config.ruleset.contract_ids]
@@ -28,15 +32,17 @@ def replay_config(config: Config) -> Iterator[dict[str, Any]]:
     backends = [backend_for(choice) for choice in choices]
     for index in range(config.first, config.first + config.deals):
         for backend in backends:
-            yield backend.trace(index)
+            trace = backend.trace(index)
+            yield add_costs(trace, config.ruleset) if double_dummy else trace
 
 
-def replay(game: str, *, first: int = 0, deals: int = 1, **options: Any) -> list[dict[str, Any]]:
+def replay(game: str, *, first: int = 0, deals: int = 1, double_dummy: bool = False, **options: Any) -> list[dict[str, Any]]:
     """Replay deals: traces of exactly the deals that ``simulate`` plays with the same options.
 
     Args:
         game: ``elections`` or ``showcase``.
         first, deals: which indices.
+        double_dummy: also what each card cost against perfect play, all hands seen.
         options: as :func:`simcore.simulate` (a seed is needed for anything that can be compared).
 
     Returns:
@@ -45,7 +51,7 @@ def replay(game: str, *, first: int = 0, deals: int = 1, **options: Any) -> list
     >>> replay("elections", seed=7, first=5)[0]["deal"]
     5
     """
-    return list(replay_config(make_config(game, first=first, deals=deals, **options)))
+    return list(replay_config(make_config(game, first=first, deals=deals, **options), double_dummy=double_dummy))
 
 
 def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | None = None, file: Any = None) -> Config:
@@ -56,6 +62,8 @@ def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | 
     """
     manifest = read_manifest(Path(folder))
     data = manifest["config"]
+    if data.get("command") == "solve":
+        raise BadInput(f"folder {str(folder)!r} holds solved deals; accepted: a folder that 'simcore simulate --out' wrote")
     try:
         if file is None and data["given_deals"] is not None:
             raise BadInput(f"run {str(folder)!r} played deals from a file; accepted: the same file with --file")
@@ -114,8 +122,12 @@ def verify(trace: object, ruleset: Ruleset | None = None) -> Ruleset:
     return rules
 
 
-def check_traces(lines: Iterator[str], where: str, ruleset: Ruleset | None = None) -> Iterator[dict[str, Any]]:
+def check_traces(
+    lines: Iterator[str], where: str, ruleset: Ruleset | None = None, *, double_dummy: bool = False
+) -> Iterator[dict[str, Any]]:
     """Read traces, one JSON object a line (or one JSON list), and yield each after checking it.
+
+    What a trace says of its cards' costs is not believed: it is left out, or with ``double_dummy`` computed anew.
 
     Raises:
         TraceError: with the line.
@@ -131,10 +143,13 @@ def check_traces(lines: Iterator[str], where: str, ruleset: Ruleset | None = Non
             raise TraceError(f"{where}, line {number}: nested too deeply") from None
         for trace in data if isinstance(data, list) else [data]:
             try:
-                verify(trace, ruleset)
+                rules = verify(trace, ruleset)
             except TraceError as error:
                 raise TraceError(f"{where}, line {number}: {error}") from None
-            yield trace
+            trace.pop("double_dummy", None)
+            for trick in [*trace.get("tricks", ()), *trace.get("second", ())]:
+                trick.pop("cost", None)
+            yield add_costs(trace, rules) if double_dummy else trace
 
 
 def render(trace: dict[str, Any], *, symbols: bool = True, colour: bool = False) -> str:

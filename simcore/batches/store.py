@@ -17,15 +17,27 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from simcore.batches.config import Config
 from simcore.errors import BadInput, RunError
+from simcore.rules import Ruleset
 
 __all__ = ["MANIFEST", "Store", "read_manifest", "write_atomically"]
 
 MANIFEST = "manifest.json"
 _TEMPORARY = ".tmp"
+
+
+class Work(Protocol):
+    """What a folder is filled with: a simulation's config, or a problem to solve."""
+
+    @property
+    def ruleset(self) -> Ruleset: ...
+
+    @property
+    def hash(self) -> str: ...
+
+    def describe(self) -> dict[str, Any]: ...
 
 
 def _sync_folder(folder: Path) -> None:
@@ -84,7 +96,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 class Store:
     """A run's directory, opened for writing under a lock."""
 
-    def __init__(self, folder: Path, config: Config, *, overwrite: bool = False) -> None:
+    def __init__(self, folder: Path, config: Work, *, overwrite: bool = False) -> None:
         self.folder = folder
         self._config = config
         self.parts: list[dict[str, Any]] = []

@@ -7,7 +7,7 @@ without a tag.  Refused, with line and place: a card twice, a hand of another nu
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import numpy as np
 from simcore.cards import SEATS, SUITS, Hand, format_card, format_hand, parse_hand
 from simcore.errors import NotationError
 
-__all__ = ["Deal", "format_deal", "parse_deal", "parse_partial_deal", "read_deals"]
+__all__ = ["Deal", "format_deal", "iter_deals", "parse_deal", "parse_partial_deal", "read_deals"]
 
 _TAG = re.compile(r'\s*\[\s*(?P<name>\w+)\s+"(?P<value>[^"]*)"\s*\]')
 _BROKEN = re.compile(r"\[\s*Deal\b", re.IGNORECASE)
@@ -104,16 +104,19 @@ def _check_disjoint(masks: Sequence[int], text: str, seats: str) -> None:
         seen |= mask
 
 
-def parse_deal(text: str, seats: str = SEATS) -> np.ndarray:
-    """Read a full PBN deal: uint64 masks in the order of ``seats``, 13 cards each.
+def parse_deal(text: str, seats: str = SEATS, *, size: int | None = 13) -> np.ndarray:
+    """Read a PBN deal of which every hand is known: uint64 masks in the order of ``seats``.
+
+    Args:
+        size: how many cards each hand must have; None for any number.
 
     Raises:
-        NotationError: not one hand a seat, a hand not of 13 cards, a card twice, an unknown rank.
+        NotationError: not one hand a seat, a hand of another number of cards, a card twice, an unknown rank.
     """
     masks: list[int] = []
     for seat, word in zip(seats, _split(text, seats), strict=True):
         try:
-            masks.append(parse_hand(word, size=13))
+            masks.append(parse_hand(word, size=size))
         except NotationError as error:
             raise NotationError(f"deal {text!r}, seat {seat}: {error}") from None
     _check_disjoint(masks, text, seats)
@@ -134,7 +137,7 @@ def parse_partial_deal(text: str, seats: str = SEATS) -> np.ndarray:
     return np.array(masks, dtype=np.uint64)
 
 
-def _strip_comments(lines: list[str], where: str) -> Iterator[tuple[int, str]]:
+def _strip_comments(lines: Iterable[str], where: str) -> Iterator[tuple[int, str]]:
     """Yield (line number, text) without ``{…}`` comments (they may span lines), ``;`` comments and ``%`` lines."""
     inside = 0
     for number, line in enumerate(lines, 1):
@@ -175,25 +178,41 @@ def _deals_of(line: str) -> list[str]:
     return found
 
 
+def _lines(path: str | Path) -> Iterator[str]:
+    """Yield the lines of a UTF-8 file, ended in any of the three usual ways."""
+    where = str(path)
+    offset = 0
+    try:
+        with open(path, "rb") as file:
+            for raw in file:
+                text = raw.decode("utf-8" if offset else "utf-8-sig")
+                offset += len(raw)
+                yield from text.removesuffix("\n").removesuffix("\r").split("\r")
+    except UnicodeDecodeError as error:
+        raise NotationError(f"file {where!r} is not UTF-8 text: {error.reason} at byte {offset + error.start}") from None
+    except OSError as error:
+        raise NotationError(f"file {where!r} cannot be read: {error.strerror}") from None
+
+
+def iter_deals(path: str | Path, seats: str = SEATS, *, size: int | None = 13) -> Iterator[np.ndarray]:
+    """Yield the deals of a PBN file one by one, whatever its length; see :func:`read_deals` and :func:`parse_deal`."""
+    where = str(path)
+    found = False
+    for number, line in _strip_comments(_lines(path), where):
+        try:
+            for text in _deals_of(line):
+                found = True
+                yield parse_deal(text, seats, size=size)
+        except NotationError as error:
+            raise NotationError(f"{where}, line {number}: {error}") from None
+    if not found:
+        raise NotationError(f'file {where!r} holds no deal; accepted: lines like [Deal "N:AKQ.T98.75.65432 …"]')
+
+
 def read_deals(path: str | Path, seats: str = SEATS) -> np.ndarray:
     """Read every deal of a PBN file (``[Deal "…"]`` tags, or bare ``N:…`` lines): uint64[deals, seats].
 
     Raises:
         NotationError: an unreadable file, a bad deal (with its line), or no deal at all.
     """
-    where = str(path)
-    try:
-        text = Path(path).read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise NotationError(f"file {where!r} is not UTF-8 text: {error.reason} at byte {error.start}") from None
-    except OSError as error:
-        raise NotationError(f"file {where!r} cannot be read: {error.strerror}") from None
-    deals: list[np.ndarray] = []
-    for number, line in _strip_comments(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), where):
-        try:
-            deals += [parse_deal(deal, seats) for deal in _deals_of(line)]
-        except NotationError as error:
-            raise NotationError(f"{where}, line {number}: {error}") from None
-    if not deals:
-        raise NotationError(f'file {where!r} holds no deal; accepted: lines like [Deal "N:AKQ.T98.75.65432 …"]')
-    return np.stack(deals)
+    return np.stack(list(iter_deals(path, seats)))

@@ -16,7 +16,7 @@ from simcore.elections.engine import force_contract, start_deal
 from simcore.elections.play import apply_play, credits_of, result_of
 from simcore.elections.state import AUCTION, DONE, NAMING, PLAYED, new_table, new_view
 from simcore.rules import SHIPPED, Ruleset, load_ruleset
-from simcore.tracing import Reader, bold, card_word, deal_diagram, seat_word, shown
+from simcore.tracing import Reader, bold, card_word, cost_width, cost_word, deal_diagram, seat_word, shown
 from simcore.tricks import following
 
 __all__ = ["render", "trace", "verify_trace"]
@@ -237,8 +237,9 @@ def _play_lines(data: dict[str, Any], style: tuple[bool, bool]) -> list[str]:
     lines = ["", bold(f"{data['contract']} by {seat_word(declarer)} with {seat_word(partner)}{how}", colour)]
     lines += _contract_lines(data)
     sides = ["attacker" if seat in (declarer, partner) else "defender" for seat in SEATS]
-    lines += ["", "trick" + "".join(f"{seat:>6}" for seat in SEATS) + "   attackers : defenders"]
-    lines.append(" " * 5 + "".join(f"{side[:3]:>6}" for side in sides))
+    width = cost_width(data["tricks"])
+    lines += ["", "trick" + "".join(f"{seat:>6}" + " " * width for seat in SEATS) + "   attackers : defenders"]
+    lines.append((" " * 5 + "".join(f"{side[:3]:>6}" + " " * width for side in sides)).rstrip())
     won = {"attacker": 0, "defender": 0}
     for number, trick in enumerate(data["tricks"], 1):
         winner, start = SEATS.index(trick["winner"]), SEATS.index(trick["leader"])
@@ -246,15 +247,24 @@ def _play_lines(data: dict[str, Any], style: tuple[bool, bool]) -> list[str]:
         cells = [""] * 4
         for i, card in enumerate(trick["cards"]):
             seat = (start + i) % 4
-            cells[seat] = card_word(card, style, width=6, lead=i == 0, won=seat == winner)
+            cells[seat] = card_word(card, style, width=6, lead=i == 0, won=seat == winner) + cost_word(trick, i, width)
         lines.append(f"{number:>5}" + "".join(cells) + f"{won['attacker']:>11} : {won['defender']}")
-    lines += ["", "In each row > marks the lead, * the card that takes the trick.", ""]
+    lines += ["", "In each row > marks the lead, * the card that takes the trick.", *_perfect_lines(data), ""]
     points = data["side_points"]
     lines.append("Tricks   " + "".join(f"{seat:>3} {data['tricks_won'][seat]:<4}" for seat in SEATS).rstrip())
     score = f"Attackers {points['attackers']:+d}, defenders {points['defenders']:+d}: {_said(data['result'])}"
     lines.append(bold(score, colour))
     lines.append("Credits  " + "".join(f"{seat:>3} {data['credits'][seat]:<+4d}" for seat in SEATS).rstrip())
     return lines
+
+
+def _perfect_lines(data: dict[str, Any]) -> list[str]:
+    """Say what perfect play gives, where it is known."""
+    if "double_dummy" not in data:
+        return []
+    perfect = data["double_dummy"]
+    values = f"attackers {perfect['attackers']:+d}, defenders {perfect['defenders']:+d}"
+    return [f"A number behind a card: the points it cost its side against perfect play, all hands seen ({values})."]
 
 
 def _contract_lines(data: dict[str, Any]) -> list[str]:

@@ -11,9 +11,9 @@ from simcore.errors import TraceError
 from simcore.rules import TRUMPS, Ruleset
 from simcore.showcase.play import apply_first, apply_second, apply_trump, legal_first, legal_second, start_deal
 from simcore.showcase.state import NAMING, PLAYOUT_1, new_table, new_view
-from simcore.tracing import Reader, bold, card_word, hand_lines, seat_word
+from simcore.tracing import Reader, bold, card_word, cost_width, cost_word, hand_lines, seat_word
 
-__all__ = ["render", "trace", "verify_trace"]
+__all__ = ["holdings", "render", "trace", "verify_trace"]
 
 SEATS = "NS"
 _SOURCES = ("hand", "showcase")
@@ -227,9 +227,9 @@ def render(data: dict[str, Any], *, symbols: bool = True, colour: bool = False) 
     counts = data["counts"]
     shown = "value tricks" if magri else "whole tricks in the showcase"
     lines += ["", f"Counts: N {counts['N']}, S {counts['S']} {shown}", *_showcase_lines(data, style)]
-    holdings = _holdings(data)
+    held = holdings(data)
     lines += ["", f"{'North holds':<36}South holds"]
-    for (north, width), (south, _) in zip(*(hand_lines(holdings[seat], style) for seat in SEATS), strict=True):
+    for (north, width), (south, _) in zip(*(hand_lines(held[seat], style) for seat in SEATS), strict=True):
         lines.append(north + " " * max(36 - width, 1) + south)
     lines += [
         "",
@@ -237,23 +237,30 @@ def render(data: dict[str, Any], *, symbols: bool = True, colour: bool = False) 
         "",
         bold("Second playout", colour),
     ]
-    lines.append("trick     N     S   N : S")
+    width = cost_width(data["second"])
+    blank = " " * width
+    lines.append(f"trick     N{blank}     S{blank}   N : S")
     won = dict.fromkeys(SEATS, 0)
     for number, trick in enumerate(data["second"], 1):
         won[trick["winner"]] += 1
-        lines.append(_row(number, trick, style) + f"{won['N']:>4} : {won['S']}")
+        lines.append(_row(number, trick, style, width) + f"{won['N']:>4} : {won['S']}")
     points = data["points"]
-    lines += ["", "In each row > marks the lead, * the card that takes the trick.", ""]
+    lines += ["", "In each row > marks the lead, * the card that takes the trick."]
+    if "double_dummy" in data:
+        values = " : ".join(str(data["double_dummy"][seat]) for seat in SEATS)
+        lines.append(f"A number behind a card: the tricks it cost against perfect play ({values}).")
+    lines.append("")
     lines.append(bold(f"{seat_word(data['winner'])} wins, {max(points.values())} : {min(points.values())}", colour))
     return "\n".join(lines)
 
 
-def _row(number: int, trick: dict[str, Any], style: tuple[bool, bool]) -> str:
+def _row(number: int, trick: dict[str, Any], style: tuple[bool, bool], width: int = 0) -> str:
     start = SEATS.index(trick["leader"])
     cells = ["", ""]
     for i, card in enumerate(trick["cards"]):
         seat = (start + i) % 2
-        cells[seat] = card_word(card, style, width=6, lead=i == 0, won=SEATS[seat] == trick["winner"])
+        word = card_word(card, style, width=6, lead=i == 0, won=SEATS[seat] == trick["winner"])
+        cells[seat] = word + cost_word(trick, i, width)
     return f"{number:>5}" + "".join(cells)
 
 
@@ -281,9 +288,8 @@ def _showcase_lines(data: dict[str, Any], style: tuple[bool, bool]) -> list[str]
     return lines
 
 
-def _holdings(data: dict[str, Any]) -> dict[str, str]:
-    """Return both holdings at S11: what the second playout's cards come from."""
-
+def holdings(data: dict[str, Any]) -> dict[str, str]:
+    """Return both holdings of a trace at S11: what the second playout's cards come from."""
     holding = {seat: parse_hand(data["hands"][seat]) for seat in SEATS}
     for trick in data["first"]:
         start = SEATS.index(trick["leader"])

@@ -25,7 +25,17 @@ from simcore.solvers.four_root import TERMS, card_value, set_up, solve, solve_ba
 from simcore.solvers.four_state import NODES, U_WORDS, V_WORDS
 from simcore.solvers.four_table import FORGOTTEN, PATTERNS, SHAPES, SLOTS, forget
 
-__all__ = ["PAIRINGS", "Solution", "Solver", "contract_terms", "solve_deals", "solve_position"]
+__all__ = [
+    "PAIRINGS",
+    "Solution",
+    "Solver",
+    "check_position",
+    "contract_terms",
+    "own_solver",
+    "points_of",
+    "solve_deals",
+    "solve_position",
+]
 
 #: The pairings: which seat is N's partner.
 PAIRINGS = {"NE": 1, "NS": 2, "NW": 3}
@@ -131,8 +141,12 @@ class Solver:
         points: tuple[int, int] = (0, 0),
         cards: bool = False,
         line: bool = False,
+        keep: bool = False,
     ) -> Solution:
-        """Solve one position; see :func:`solve_position`."""
+        """Solve one position; see :func:`solve_position`.
+
+        ``keep``: the position is of the same deal as the one before, so that what the table holds still serves.
+        """
         held = _checked_hands(hands)
         pairing = _pairing(pairing)
         declarer = _seat(declarer, "declarer")
@@ -144,7 +158,8 @@ class Solver:
         sign = 1 if north_attacks else -1
         before = tricks if north_attacks else (tricks[1], tricks[0])
         start = self.nodes
-        self.forget()
+        if not keep:
+            self.forget()
         self._place(held, terms, pairing, leader, table, before)
         margin = sign * int(solve(*self._memory, self._middle(held))[0])
         left = (sum(int(hand).bit_count() for hand in held) + len(table)) // 4
@@ -192,6 +207,30 @@ class Solver:
             line=best if line else (),
             nodes=self.nodes - start,
         )
+
+    def best_card(
+        self,
+        hands: Sequence[int] | np.ndarray[Any, np.dtype[np.uint64]],
+        contract: Contract,
+        *,
+        pairing: int,
+        leader: int,
+        table: Sequence[int] = (),
+        low_plain: bool = False,
+        tricks: tuple[int, int] = (0, 0),
+        keep: bool = False,
+    ) -> int:
+        """Return the seat to play's first card, in card order, that keeps the value.
+
+        ``tricks`` are those of N's side and of the other.  Other arguments as for :meth:`position`; nothing is checked.
+        """
+        held = np.array(hands, np.uint64)
+        terms = contract_terms(contract, low_plain=low_plain)
+        if not keep:
+            self.forget()
+        self._place(held, terms, pairing, leader, table, tricks)
+        margin = int(solve(*self._memory, self._middle(held))[0])
+        return next(card for card, value in self._cards(held, terms, pairing, leader, table, tricks, 1) if value == margin)
 
     def _middle(self, held: np.ndarray[Any, np.dtype[np.uint64]]) -> int:
         return (int(held[0]).bit_count() + 1) // 2
@@ -315,7 +354,7 @@ def solve_position(
     Raises:
         BadInput: hands that share a card, are uneven, or do not fit the cards on the table.
     """
-    solver = _of_thread() if solver is None else solver
+    solver = own_solver() if solver is None else solver
     return solver.position(
         hands,
         contract,
@@ -383,17 +422,31 @@ def solve_deals(
             )
         leads = (np.asarray(dealers, np.int64) + 1) & 3
     out = np.zeros((len(deals), len(ids), len(partners), len(callers)), np.int32)
-    solver = _of_thread() if solver is None else solver
+    solver = own_solver() if solver is None else solver
     solver._tag = None
     solve_batch(*solver._memory, deals, terms, partners, callers, leads, out)
     return out
 
 
+def check_position(
+    hands: Sequence[int] | np.ndarray[Any, np.dtype[np.uint64]], leader: int | str = 0, table: Sequence[int] = ()
+) -> None:
+    """Refuse hands that cannot be solved, as :func:`solve_position` does."""
+    _checked_position(_checked_hands(hands), _seat(leader, "leader"), table)
+
+
+def points_of(contract: Contract, margin: int) -> tuple[int, int, int | None]:
+    """Return attackers' points, defenders' points and attackers' tricks (None where the margin does not determine them) of a whole
+    deal of 13 tricks from the attackers' margin."""
+    attackers = (contract.total + margin) // 2
+    return attackers, contract.total - attackers, _tricks_of(contract, contract_terms(contract), margin, 13, (0, 0))
+
+
 _thread = threading.local()
 
 
-def _of_thread() -> Solver:
-    """Return this thread's own solver, made at first use."""
+def own_solver() -> Solver:
+    """Return the calling thread's own solver, made at first use."""
     if not hasattr(_thread, "solver"):
         _thread.solver = Solver()
     solver: Solver = _thread.solver

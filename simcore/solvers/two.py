@@ -45,6 +45,8 @@ __all__ = [
     "card_values",
     "line",
     "node_count",
+    "own_workspace",
+    "tricks_to_go",
     "value",
     "values_batch",
     "workspace",
@@ -89,12 +91,15 @@ def node_count(work: Work) -> int:
     return int(work[NODES])
 
 
-def _own(work: Work | None) -> Work:
-    if work is not None:
-        return work
+def own_workspace() -> Work:
+    """Return the calling thread's own workspace, made at first use."""
     if not hasattr(_local, "work"):
         _local.work = workspace()
     return _local.work  # type: ignore[no-any-return]
+
+
+def _own(work: Work | None) -> Work:
+    return own_workspace() if work is None else work
 
 
 def _mask(holding: Holding, name: str) -> np.uint64:
@@ -148,6 +153,13 @@ def _position(hand_n: Holding, hand_s: Holding, leader: str | int, tricks: int |
         raise BadInput(f"tricks {tricks!r} to go with {table!r} on the table; accepted: 1 to {most}")
     play = lead if on_table == ZERO else 1 - lead
     return _Position(hands[play], hands[1 - play], on_table, int(tricks), play)
+
+
+def tricks_to_go(
+    hand_n: Holding, hand_s: Holding, leader: str | int, tricks: int | None = None, table: str | int | None = None
+) -> int:
+    """Return how many tricks are to go, after checking a position; arguments and errors as for :func:`value`."""
+    return _position(hand_n, hand_s, leader, tricks, table).tricks
 
 
 def value(

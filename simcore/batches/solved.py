@@ -1,0 +1,164 @@
+"""Solved deals as an Arrow table, and in parts in a folder: written as they come, taken up where an interrupted run stopped."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simcore.batches.config import GAME_SEATS
+from simcore.batches.solving import Problem, Row, make_problem, solve_rows
+from simcore.batches.store import Store
+from simcore.cards import SEATS
+from simcore.rules import TRUMPS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["solve_table", "solve_to_folder"]
+
+#: Rows a part: what an interrupted run loses at most.  A row of Elections takes up to a second.
+PART_ROWS = {"elections": 1 << 11, "showcase": 1 << 16}
+_GROUP_ROWS = 1 << 10
+#: Parts begin at multiples of this many deals, a multiple of what a thread takes at a time.
+_EDGE = 32
+
+
+def _schema(problem: Problem) -> pa.Schema:
+    import pyarrow as pa
+
+    name = pa.dictionary(pa.int8(), pa.string())
+    fields = [pa.field("deal", pa.uint64(), nullable=False)]
+    if problem.game == "elections":
+        fields += [pa.field(column, name, nullable=False) for column in ("contract", "pairs", "declarer", "leader")]
+        fields += [pa.field(column, pa.int16(), nullable=False) for column in ("attackers", "defenders")]
+        fields.append(pa.field("attackers_tricks", pa.int8()))
+    else:
+        fields += [pa.field(column, name, nullable=False) for column in ("trump", "leader")]
+        fields += [pa.field(column, pa.int8(), nullable=False) for column in ("points_n", "points_s")]
+    if problem.cards:
+        fields.append(pa.field("cards", pa.map_(pa.string(), pa.int16()), nullable=False))
+    if problem.line:
+        fields.append(pa.field("line", pa.list_(pa.string()), nullable=False))
+    described = problem.describe()
+    metadata = {
+        "simcore:config": json.dumps(described, sort_keys=True),
+        "simcore:config_hash": problem.hash,
+        "simcore:ruleset_text": problem.ruleset.text,
+    }
+    return pa.schema(fields, metadata=metadata)
+
+
+def _table(schema: pa.Schema, problem: Problem, rows: list[Row]) -> pa.Table:
+    """Turn rows into a table; names are numbered alike in every part."""
+    import pyarrow as pa
+
+    words = {
+        "contract": problem.ruleset.contract_ids,
+        "pairs": ("NS", "NE", "NW"),
+        "declarer": tuple(SEATS),
+        "leader": tuple(GAME_SEATS[problem.game]),
+        "trump": TRUMPS,
+    }
+    arrays = []
+    for field in schema:
+        if field.name in words:
+            places = {word: place for place, word in enumerate(words[field.name])}
+            indices = pa.array([places[row[field.name]] for row in rows], pa.int8())
+            arrays.append(pa.DictionaryArray.from_arrays(indices, pa.array(words[field.name], pa.string())))
+        elif field.name.startswith("points_"):
+            arrays.append(pa.array([row["points"][field.name[-1].upper()] for row in rows], field.type))
+        elif field.name == "cards":
+            arrays.append(pa.array([list(row["cards"].items()) for row in rows], field.type))
+        else:
+            arrays.append(pa.array([row[field.name] for row in rows], field.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def solve_table(hands: Any, *, threads: int = 1, **options: Any) -> pa.Table:
+    """Solve many deals: :func:`simcore.solve` with the rows as a pyarrow Table, docs/formats.md has its columns.
+
+    >>> solve_table([[3, 12, 48, 192]], contract="nt-fewest", declarer="N").column("attackers").to_pylist()
+    [0]
+    """
+    import pyarrow as pa
+
+    problem = make_problem(hands, **options)
+    schema = _schema(problem)
+    tables: list[pa.Table] = []
+    rows: list[Row] = []
+    for block in solve_rows(problem, threads=threads):
+        rows += block
+        if len(rows) >= _GROUP_ROWS:
+            tables.append(_table(schema, problem, rows))
+            rows = []
+    return pa.concat_tables([*tables, _table(schema, problem, rows)])
+
+
+def _write_part(path: Path, problem: Problem, first: int, groups: Iterator[list[Row]]) -> None:
+    import pyarrow.parquet as pq
+
+    schema = _schema(problem)
+    count = 0
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for rows in groups:
+            writer.write_table(_table(schema, problem, rows))
+            count += len(rows)
+        facts = {"first": first, "deals": count // problem.rows_per_deal, "rows": count, "tally": {}}
+        writer.add_key_value_metadata({"simcore:part": json.dumps(facts)})
+
+
+def solve_to_folder(
+    problem: Problem,
+    out: str | Path,
+    *,
+    threads: int = 1,
+    overwrite: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[int, float]:
+    """Solve into a folder of Parquet parts and a manifest; goes on where an interrupted call with the same problem stopped.
+
+    Returns:
+        The deals solved in this call and the seconds it took.
+
+    Raises:
+        SimcoreError: the folder cannot be used, or writing failed.
+    """
+    start = time.monotonic()
+    store = Store(Path(out), problem, overwrite=overwrite)
+    before = sum(part["deals"] for part in store.parts)
+    done = before
+    try:
+        blocks = solve_rows(problem, first=before, threads=threads)
+        try:
+            while done < problem.count:
+                deals = min(max(PART_ROWS[problem.game] // problem.rows_per_deal // _EDGE, 1) * _EDGE, problem.count - done)
+                groups = _groups(blocks, problem, done, deals, progress)
+                store.add_part(partial(_write_part, problem=problem, first=done, groups=groups))
+                done += deals
+        finally:
+            blocks.close()  # type: ignore[attr-defined]
+        store.write_manifest(complete=True)
+    finally:
+        store.close()
+    return done - before, time.monotonic() - start
+
+
+def _groups(
+    blocks: Iterator[list[Row]], problem: Problem, done: int, deals: int, progress: Callable[[int, int], None] | None
+) -> Iterator[list[Row]]:
+    """Yield the rows of a part in row groups."""
+    rows: list[Row] = []
+    left = deals * problem.rows_per_deal
+    while left:
+        block = next(blocks)
+        rows += block
+        left -= len(block)
+        if progress is not None:
+            progress(done + deals - left // problem.rows_per_deal, problem.count)
+        if len(rows) >= _GROUP_ROWS or not left:
+            yield rows
+            rows = []

@@ -1,0 +1,1 @@
+"""Built-in players that search; named in ``simcore.players``, made by the functions here."""

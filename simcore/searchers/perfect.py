@@ -1,0 +1,112 @@
+"""Players that use the exact solvers: ``oracle``, which sees every hand, and the part ``exact``, which sees no more than it may.
+
+``exact`` names Showcase's trump and plays the second playout: by then each player knows every card (S11).  ``oracle`` plays that
+part of Showcase in the same way, and in Elections names the contract of a type (E11) and plays every card double dummy, for its own
+side's margin.  Of equal choices each takes the first, in the order of contracts, trumps and cards.
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from simcore.bits import ZERO
+from simcore.plugins import Decision, python_decision
+from simcore.rules import Contract
+from simcore.solvers import Solver, two, two_play
+
+__all__ = ["exact", "oracle"]
+
+_local = threading.local()
+
+
+def exact(game: str, options: dict[str, str]) -> dict[str, Decision]:
+    """Return the decisions of ``exact`` and of ``oracle`` in Showcase."""
+    functions = {"trump": _best_trump, "second": _best_second}
+    return {kind: python_decision("exact", game, kind, function) for kind, function in functions.items()}
+
+
+def oracle(game: str, options: dict[str, str]) -> dict[str, Decision]:
+    """Return the decisions of ``oracle`` that are not the greedy player's."""
+    if game == "showcase":
+        return exact(game, options)
+    functions = {"contract": _best_contract, "play": _best_play}
+    return {kind: python_decision("oracle", game, kind, function, peeks=True) for kind, function in functions.items()}
+
+
+def _best_trump(view: Any, rules: Any, stream: Any) -> int:
+    leads, rank = bool(view.second_leader == view.seat), bool(rules.all_trump == 1)
+    return 1 << int(two_play.best_trump(two.own_workspace(), view.hand, view.other, leads, np.int64(13), rank))
+
+
+def _best_second(view: Any, rules: Any, stream: Any) -> int:
+    lead = view.lead if view.on_table else ZERO
+    to_go, trump, rank = np.int64(13 - view.tricks_played), np.int64(view.named), bool(rules.all_trump == 1)
+    return int(two_play.best_card(two.own_workspace(), view.hand, view.other, lead, to_go, trump, rank))
+
+
+@lru_cache(256)
+def _contract(trump: int, low: int, trick: int, most: int, points: bytes) -> Contract:
+    cards = {card: int(value) for card, value in enumerate(np.frombuffer(points, np.int32)) if value}
+    suit = None if trump == 0 else (trump.bit_length() - 1) >> 4
+    return Contract("", "", suit, bool(low), trick, most, cards=MappingProxyType(cards))
+
+
+def _contract_of(rules: Any, number: int) -> Contract:
+    """Return a contract of a ruleset's record."""
+    points = rules.card_points[number].tobytes()
+    return _contract(int(rules.trump[number]), int(rules.low[number]), int(rules.trick[number]), int(rules.most[number]), points)
+
+
+def _solver(table: Any, contract: int, pairing: int) -> tuple[Solver, bool]:
+    """Return this thread's solver, and whether it was last used for the same deal, contract and pairing."""
+    now = (table.dealt.tobytes(), contract, pairing)
+    if not hasattr(_local, "solver"):
+        _local.solver, _local.deal = Solver(), None
+    same = _local.deal == now
+    _local.deal = now
+    return _local.solver, same
+
+
+def _best_contract(view: Any, rules: Any, stream: Any, table: Any) -> int:
+    """Return the contract of the type in which the declarer's side has most with perfect play."""
+    leader = (int(view.dealer if rules.lead == 1 else view.declarer) + 1) & 3  # E12
+    best, best_margin = 0, 0
+    for number in range(64):
+        if not int(view.legal) >> number & 1:
+            continue
+        solver, keep = _solver(table, number, int(view.pairing))
+        solution = solver.position(
+            table.hands,
+            _contract_of(rules, number),
+            pairing=int(view.pairing),
+            declarer=int(view.declarer),
+            leader=leader,
+            low_plain=bool(rules.low_trump),
+            keep=keep,
+        )
+        if best == 0 or solution.margin > best_margin:
+            best, best_margin = 1 << number, solution.margin
+    return best
+
+
+def _best_play(view: Any, rules: Any, stream: Any, table: Any) -> int:
+    """Return the first card that keeps what the own side can have."""
+    number, pairing = int(view.contract), int(view.pairing)
+    solver, keep = _solver(table, number, pairing)
+    north = int(view.tricks[0] + view.tricks[pairing])
+    card = solver.best_card(
+        table.hands,
+        _contract_of(rules, number),
+        pairing=pairing,
+        leader=int(view.leader),
+        table=[int(card).bit_length() - 1 for card in view.trick_cards[: view.on_table]],
+        low_plain=bool(rules.low_trump),
+        tricks=(north, int(view.tricks_played) - north),
+        keep=keep,
+    )
+    return 1 << card
