@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks import measure, report
 from oracles import ROOT
 
+from benchmarks import measure, report
 from simcore.batches.config import make_config
 from simcore.batches.run import run_simulation
 
