@@ -1,11 +1,12 @@
 """Time of the exact solver of Showcase's second playout, one thread: ``python benchmarks/solver_two.py [deals]``.
 
-For each kind of deal and trump: milliseconds of processor time a deal (mean, 99th percentile, worst) and positions searched
-(mean, worst), a deal solved with what earlier deals left in the table.  Then six trumps in one call, the namer's choice, a game
-played by ``best_card``, and two threads against one.
+For each kind of deal and trump: milliseconds of processor time a deal (mean, median, 95th and 99th percentile, worst) and positions
+searched (mean, worst), a deal solved with what earlier deals left in the table.  Then six trumps in one call, the namer's choice, a
+game played by ``best_card``, and two threads against one.
 
-Kinds: 13 cards against 13; 13 + w against 38 - w cards, w = 9 … 16 (25 tricks of the first playout), 13 tricks played; and nasty
-ones, in which neither side has long runs of sure tricks: every suit of alternating owners with a few cards exchanged.
+Kinds: holdings at S11 after first playouts of the player ``expert``, in ``showcase-magri`` (13 cards against 13; to reach: a mean
+of 0.5 ms a trump) and in ``showcase`` (51 cards in all, 13 tricks played; to reach: 20 ms); and nasty ones, made so that neither
+side has long runs of sure tricks: every suit of alternating owners with a few cards exchanged.
 """
 
 from __future__ import annotations
@@ -16,26 +17,25 @@ import time
 
 import numpy as np
 
+from simcore import replay
 from simcore._jit import cpu_name
+from simcore.cards import parse_hand
 from simcore.rules import TRUMPS
+from simcore.showcase.trace import holdings
 from simcore.solvers import two
-
-PACK = [16 * suit + rank for suit in range(4) for rank in range(13)]
 
 
 def mask(cards: list[int]) -> int:
     return sum(1 << card for card in cards)
 
 
-def even(rng: random.Random) -> tuple[int, int]:
-    cards = rng.sample(PACK, 26)
-    return mask(cards[:13]), mask(cards[13:])
-
-
-def wide(rng: random.Random) -> tuple[int, int]:
-    w = rng.randint(9, 16)
-    cards = rng.sample(PACK, 51)
-    return mask(cards[: 13 + w]), mask(cards[13 + w :])
+def played(ruleset: str, count: int) -> list[tuple[int, int]]:
+    """Return both holdings after first playouts of experts."""
+    deals = []
+    for trace in replay("showcase", ruleset=ruleset, seed=1, deals=count, players="expert"):
+        north, south = (parse_hand(hand) for hand in holdings(trace).values())
+        deals.append((north, south))
+    return deals
 
 
 def nasty(rng: random.Random) -> tuple[int, int]:
@@ -61,18 +61,19 @@ def report(label: str, deals: list[tuple[int, int]], trump: int, reading: str = 
         times.append(1000 * (time.thread_time() - start))
         nodes.append(two.node_count(work) - before)
     print(
-        f"{label:8} {TRUMPS[trump]:9} {reading:5} mean {np.mean(times):7.3f}  p99 {np.percentile(times, 99):7.2f}  "
-        f"worst {max(times):7.2f} ms   positions mean {np.mean(nodes):8.0f}  worst {max(nodes):8}"
+        f"{label:8} {TRUMPS[trump]:9} {reading:5} mean {np.mean(times):7.3f}  median {np.median(times):7.3f}  "
+        f"p95 {np.percentile(times, 95):7.2f}  p99 {np.percentile(times, 99):7.2f}  worst {max(times):7.2f} ms   "
+        f"positions mean {np.mean(nodes):8.0f}  worst {max(nodes):8}"
     )
 
 
 def main() -> None:
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     rng = random.Random(1)
-    print(f"{cpu_name()}, {count} deals (wide and nasty: {count // 5})")
+    print(f"{cpu_name()}, {count} deals (showcase and nasty: {count // 5})")
     kinds = {
-        "13-13": [even(rng) for _ in range(count)],
-        "wide": [wide(rng) for _ in range(count // 5)],
+        "magri": played("showcase-magri", count),
+        "showcase": played("showcase", count // 5),
         "nasty": [nasty(rng) for _ in range(count // 5)],
     }
     for label, deals in kinds.items():
@@ -80,7 +81,7 @@ def main() -> None:
             report(label, deals, trump)
         # nasty deals under this reading take seconds to a minute each
         report(label, deals[:5] if label == "nasty" else deals, 5, "rank")
-    for label in ("13-13", "wide"):
+    for label in ("magri", "showcase"):
         north, south = (np.array([deal[side] for deal in kinds[label]], dtype=np.uint64) for side in (0, 1))
         for reading in ("ruff", "rank"):
             two.all_trumps_batch(north[:1], south[:1], 0, all_trump=reading, work=two.workspace())  # load the kernels

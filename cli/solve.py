@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,25 +97,28 @@ def _run(game: str, *, threads: int | None, out: Path | None, overwrite: bool, f
     problem = make_problem(game=game, **options)
     note_if_cold(quiet, "four_root" if game == "elections" else "two_play")
     try:
-        with progress_bar(problem.count, "deals", quiet) as progress:
+        # a bar would stand between rows on the same screen
+        with progress_bar(problem.count, "deals", quiet or (out is None and sys.stdout.isatty())) as progress:
             if out is not None:
                 from simcore.batches.solved import solve_to_folder
 
                 deals, seconds = solve_to_folder(problem, out, threads=threads, overwrite=overwrite, progress=progress)
             else:
-                for text in _printed(problem, threads, format_, progress):
-                    click.echo(text)
+                with closing(_printed(problem, threads, format_, progress)) as pieces:
+                    for text in pieces:
+                        click.echo(text)
     except KeyboardInterrupt:
         line = shlex.join(["simcore", *(arg for arg in sys.argv[1:] if arg != "--overwrite")])
         what = f"complete parts are in {str(out)!r}; to go on" if out else "to run again"
         click.echo(f"simcore: interrupted; {what}: {line}", err=True)
-        return 130
+        sys.stdout.flush()
+        os._exit(130)  # threads may be a minute from the end of a search, and would be waited for
     if out is not None:
         note(f"{deals:,} deals solved in {seconds:.2f} s on {threads} thread(s)\ntables in {out}", quiet)
     return 0
 
 
-def _printed(problem: Problem, threads: int, format_: str, progress: Any) -> Iterator[str]:
+def _printed(problem: Problem, threads: int, format_: str, progress: Any) -> Generator[str, None, None]:
     """Yield the output piece by piece, as the rows come."""
     from simcore.batches.solving import solve_rows
 

@@ -31,7 +31,7 @@ def exact(game: str, options: dict[str, str]) -> dict[str, Decision]:
 
 
 def oracle(game: str, options: dict[str, str]) -> dict[str, Decision]:
-    """Return the decisions of ``oracle`` that are not the greedy player's."""
+    """Return the decisions of ``oracle`` that are not the expert's."""
     if game == "showcase":
         return exact(game, options)
     functions = {"contract": _best_contract, "play": _best_play}
