@@ -71,16 +71,16 @@ class Solver:
         megabytes: bound on the table of results, at least 1.  When it is full it is emptied; results do not change.
     """
 
-    def __init__(self, megabytes: int = 96) -> None:
+    def __init__(self, megabytes: int = 256) -> None:
         if not 1 <= megabytes <= 512:
             raise BadInput(f"megabytes is {megabytes!r}; accepted: 1 to 512")
-        patterns = (megabytes << 20) // 52  # 40 bytes a pattern, and a quarter as many shapes of 24 bytes
-        shapes = 1 << max(10, (patterns >> 1).bit_length() - 1)
+        patterns = (megabytes << 20) // 72  # 48 bytes a pattern, and up to as many shapes of 24 bytes
+        shapes = 1 << max(10, patterns.bit_length() - 1)
         self._u = np.zeros(U_WORDS, np.uint64)
         self._v = np.zeros(V_WORDS, np.int64)
         self._keys = np.zeros((shapes, 2), np.uint64)
         self._patterns = np.zeros((patterns, 4), np.uint64)
-        self._marks = np.zeros(patterns, np.uint64)
+        self._marks = np.zeros((patterns, 2), np.uint64)
         self._used = np.zeros(SLOTS + shapes, np.int64)
         self._used[PATTERNS] = 1
         self._hints = np.zeros(1 << 18, np.uint32)

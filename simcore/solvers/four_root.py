@@ -23,6 +23,8 @@ from simcore.solvers.four_search import at_least, shape_of
 from simcore.solvers.four_state import (
     AVERAGE,
     CARD,
+    COMMON,
+    EXTRA,
     FIRST,
     GAIN,
     HALVES,
@@ -30,18 +32,21 @@ from simcore.solvers.four_state import (
     LEADER,
     LED,
     LIVE,
+    LOOSE,
+    MINUS,
     MIXED,
     MOST,
     PAIRING,
+    PLUS,
     POINTS,
     SCALE,
-    SCORERS,
     SCORING,
     SEAT,
     SHAPE,
     SIDES,
     SPECIAL,
     START,
+    STEP,
     TOPS,
     TRICK,
     TRICKS,
@@ -50,6 +55,7 @@ from simcore.solvers.four_state import (
     TRUMP,
     U_ROW,
     U_ROWS,
+    UNEVEN,
     V_ROW,
     V_ROWS,
     WINNER,
@@ -57,7 +63,7 @@ from simcore.solvers.four_state import (
     WON,
     WON_BEFORE,
 )
-from simcore.solvers.four_table import forget
+from simcore.solvers.four_table import MOST_LOOSE, forget
 
 __all__ = ["TERMS", "card_value", "put_card", "set_up", "solve", "solve_batch", "turned", "value_between"]
 
@@ -83,6 +89,63 @@ def _divisor(a: I64, b: I64) -> I64:
     while b != 0:
         a, b = b, a % b
     return a
+
+
+@njit
+def _set_points(u: Any, v: Any, terms: Any, low: bool, every: I64, unit: I64, factor: I64, live: U64) -> None:
+    """Write what cards score: points of each, what is common to a suit, and which cards are special (see ``four_state``)."""
+    special = ZERO
+    plus = ZERO
+    minus = ZERO
+    uneven = ZERO
+    mixed = 0
+    most_special = np.int64(0)
+    step = _divisor(v[TRICK], v[MOST] >> v[HALVES])
+    first = (terms[_T_POINTS] - every) // unit * factor
+    step = _divisor(step, 4 * first)
+    for suit in range(4):
+        v[AVERAGE + suit] = 0
+        common = np.int64(0)
+        times = np.int64(0)
+        for rank in range(13):
+            points = terms[_T_POINTS + 16 * suit + rank]
+            count = np.int64(0)
+            for other in range(13):
+                if terms[_T_POINTS + 16 * suit + other] == points:
+                    count += 1
+            if count > times:
+                times, common = count, points
+        most_special = np.int64(max(most_special, 13 - times))
+        common = (common - every) // unit * factor
+        v[COMMON + suit] = common
+        v[EXTRA + suit] = 0
+        for rank in range(13):
+            place = 16 * suit + (12 - rank if low else rank)
+            bit = ONE << np.uint64(place)
+            points = (terms[_T_POINTS + 16 * suit + rank] - every) // unit * factor
+            step = _divisor(step, points - first)
+            v[AVERAGE + suit] += points
+            v[POINTS + place] = points if live & bit != ZERO else 0
+            if points != 0:
+                v[KIND] = SCORING
+            if points != common:
+                extra = points - common
+                if v[EXTRA + suit] != 0 and extra != v[EXTRA + suit]:
+                    mixed = 1  # cards of one suit score in more than two ways: which is which must be told by place
+                v[EXTRA + suit] = extra
+                special |= bit
+                if extra > 0:
+                    plus |= bit
+                else:
+                    minus |= bit
+                if (common > 0) != (extra > 0) and common != 0:
+                    uneven |= bit
+    v[MIXED] = mixed
+    v[STEP] = max(step, 1)
+    loose = special if mixed == 0 and most_special <= MOST_LOOSE else ZERO
+    u[SPECIAL] = special & live
+    u[LOOSE] = loose & live
+    u[PLUS], u[MINUS], u[UNEVEN] = plus & loose, minus & loose, uneven & loose
 
 
 @njit
@@ -148,46 +211,9 @@ def set_up(
     v[SCALE] = unit
     v[TRICK], v[MOST] = trick // unit * factor, most // unit * factor
     v[KIND] = TRICKS_ONLY if trick > 0 and most == 0 else SCORING
+    _set_points(u, v, terms, low, every, unit, factor, live)
     if 2 * won > total or 2 * lost > total:
         v[MOST] = 0  # decided before the root
-    scorers = ZERO
-    special = ZERO
-    mixed = 0
-    for suit in range(4):
-        # special: what scores otherwise than most cards of its suit
-        v[AVERAGE + suit] = 0
-        common = np.int64(0)
-        times = np.int64(0)
-        for rank in range(13):
-            points = terms[_T_POINTS + 16 * suit + rank]
-            count = np.int64(0)
-            for other in range(13):
-                if terms[_T_POINTS + 16 * suit + other] == points:
-                    count += 1
-            if count > times:
-                times, common = count, points
-        other_points = common
-        for rank in range(13):
-            points = terms[_T_POINTS + 16 * suit + rank]
-            if points != common:
-                if other_points != common and points != other_points:
-                    mixed = 1  # cards of one suit score in more than two ways: which is which must be told by place
-                other_points = points
-            place = 16 * suit + (12 - rank if low else rank)
-            bit = ONE << np.uint64(place)
-            v[POINTS + place] = np.int64(0)
-            v[AVERAGE + suit] += (points - every) // unit * factor
-            if points != every:
-                v[KIND] = SCORING
-            if live & bit != ZERO:
-                v[POINTS + place] = (points - every) // unit * factor
-                if points != every:
-                    scorers |= bit
-                if points != common:
-                    special |= bit
-    u[SCORERS] = scorers
-    u[SPECIAL] = special
-    v[MIXED] = mixed
     # the cards on the table are plies already played
     u[U_ROWS + SHAPE] = shape_of(u)
     for n in range(played):
@@ -274,27 +300,40 @@ def value_between(
     guess: I64,
 ) -> I64:
     """Return the value at the root, known to lie in ``low`` … ``high``, by zero-window searches from ``guess`` on."""
-    guess = max(low, min(high, guess))
-    steps = 0
+    # Values lie a step apart.  Walk from the guess with growing strides: questions far from the value are the cheap ones, but each
+    # of many near ones costs.
+    step = v[STEP] if v[KIND] == SCORING else np.int64(1)
+    low = -(-low // step)
+    high = high // step
+    guess = max(low, min(high, guess // step))
+    stride = np.int64(0)
+    rising = False
+    falling = False
+    target = max(low + 1, guess)
     while low < high:
-        target = guess if guess > low else low + 1
-        if steps >= 3:
-            target = (low + high + 1) >> 1
-        value = at_least(u, v, keys, patterns, marks, used, hints, target)
-        if value < target:
-            high = value
+        value = at_least(u, v, keys, patterns, marks, used, hints, target * step)
+        if value >= target * step:
+            low = -(-value // step)
+            rising = True
         else:
-            low = value
-        guess = value
-        steps += 1
-    return low
+            high = value // step
+            falling = True
+        if rising and falling:
+            target = (low + high + 1) >> 1
+        else:
+            target = min(high, low + 1 + stride) if rising else max(low + 1, high - stride)
+        stride = 2 * stride + 1
+    return low * step
 
 
 @njit
 def solve(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
     """Return the margin of side 0 at the root and the value to guess for a neighbouring position."""
     low, high = limits(u, v)
-    if v[KIND] == SCORING and v[MOST] > 0 and v[TRICK] == 0 and u[SCORERS] == ZERO:
+    scores = False
+    for place in range(64):
+        scores = scores or v[POINTS + place] != 0
+    if v[KIND] == SCORING and v[MOST] > 0 and v[TRICK] == 0 and not scores:
         # Only who takes more tricks counts: one or two questions to the search for tricks.
         most = v[MOST]
         v[KIND], v[MOST], v[TRICK] = TRICKS_ONLY, 0, 1
@@ -341,8 +380,8 @@ def card_value(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, 
     for place in range(64):
         if (trick >> np.uint64(place)) & ONE != ZERO:
             v[POINTS + place] = 0
-    u[SCORERS] &= ~trick
     u[SPECIAL] &= ~trick
+    u[LOOSE] &= ~trick
     gain = (gain if ours != 0 else -gain) * v[SCALE]
     won = v[WON] + ours
     left = popcount(u[seat])

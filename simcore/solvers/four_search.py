@@ -18,7 +18,7 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
-from simcore.solvers.four_bits import downward, gather, lane_of, lanes_held, spread, suit_tops, upward
+from simcore.solvers.four_bits import LANE_MASK, downward, gather, lane_of, lanes_held, spread, suit_tops, upward
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_order import order_follow, order_lead, order_void
 from simcore.solvers.four_order_points import order_points_lead, order_points_reply
@@ -26,7 +26,11 @@ from simcore.solvers.four_state import (
     BEST,
     BOTTOMS,
     CARD,
+    COMMON,
+    COUNTED,
     END,
+    ENTERED,
+    EXTRA,
     FIRST,
     FOUND,
     FOUND_LOW,
@@ -40,22 +44,25 @@ from simcore.solvers.four_state import (
     LED,
     LIST,
     LIVE,
+    LOOSE,
     LOW,
+    MINUS,
     MIXED,
     MOST,
     NEXT,
     NODES,
     PAIRING,
+    PLUS,
     POINTS,
     RELEVANT,
     REPS,
-    SCORERS,
     SCORES,
     SEAT,
     SHAPE,
     SIDES,
     SPECIAL,
     START,
+    STEP,
     TAKEN,
     TAKEN_TRICKS,
     TOPS,
@@ -66,6 +73,7 @@ from simcore.solvers.four_state import (
     TRUMP,
     U_ROW,
     U_ROWS,
+    UNEVEN,
     V_ROW,
     V_ROWS,
     WINNER,
@@ -73,7 +81,7 @@ from simcore.solvers.four_state import (
     WON,
     WON_BEFORE,
 )
-from simcore.solvers.four_table import lower_bound, remember, search_table, upper_bound
+from simcore.solvers.four_table import asked_cards, lower_bound, remember, search_table, upper_bound
 
 __all__ = ["at_least"]
 
@@ -97,28 +105,70 @@ def shape_of(u: Any) -> U64:
 
 
 @njit
-def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64]:
-    """Return the least and the most that side 0 can still get: every minus and no plus, or the other way round."""
-    low = np.int64(0)
-    high = np.int64(0)
-    if v[TRICK] > 0:
-        high += left * v[TRICK]
-    else:
-        low += left * v[TRICK]
-    rest = live & u[SCORERS]
+def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64, I64, I64]:
+    """Return what side 0 can still get: least and most; least and most whichever cards of a suit are its loose special ones.
+
+    The latter take a special card's common and extra points apart, so where they differ in sign (*uneven*) they are wider.  All are
+    rounded to the steps in which values come.
+    """
+    low = min(v[TRICK], 0) * left
+    high = max(v[TRICK], 0) * left
+    total = v[TRICKS]
+    if v[MOST] != 0 and left != 0 and 2 * won <= total and 2 * (won + left) >= total:
+        # the bonus is still open: all tricks or none need not be an extreme
+        for taken in range(left + 1):
+            ahead = 2 * (won + taken) - total
+            value = v[TRICK] * taken + (v[MOST] if ahead > 0 else (v[MOST] >> 1 if ahead == 0 else 0))
+            low = value if taken == 0 else min(low, value)
+            high = value if taken == 0 else max(high, value)
+    keyed = live & u[SPECIAL] & ~u[LOOSE]
+    rest = keyed
     while rest != ZERO:
         worth = v[POINTS + ctz(rest)]
-        if worth > 0:
-            high += worth
-        else:
-            low += worth
+        low += min(worth, 0)
+        high += max(worth, 0)
         rest &= rest - ONE
-    if v[MOST] != 0 and left != 0 and 2 * won <= v[TRICKS] and 2 * (won + left) >= v[TRICKS]:
-        if v[MOST] > 0:
-            high += v[MOST]
-        else:
-            low += v[MOST]
-    return low, high
+    wide_low = low
+    wide_high = high
+    for suit in range(4):
+        common, extra = v[COMMON + suit], v[EXTRA + suit]
+        if common == 0 and extra == 0:
+            continue
+        lane = live & (LANE_MASK << np.uint64(16 * suit)) & ~keyed
+        count, special = popcount(lane), popcount(lane & u[LOOSE])
+        low += (count - special) * min(common, 0) + special * min(common + extra, 0)
+        high += (count - special) * max(common, 0) + special * max(common + extra, 0)
+        wide_low += count * min(common, 0) + special * min(extra, 0)
+        wide_high += count * max(common, 0) + special * max(extra, 0)
+    step = v[STEP]
+    return -(-low // step) * step, high // step * step, -(-wide_low // step) * step, wide_high // step * step
+
+
+@njit
+def _counted(u: Any, trick: U64, ours: I64, lower: bool) -> U64:
+    """Return the loose special cards of a trick that a bound counts on: what they bring is not the worst for the bound."""
+    return trick & (u[PLUS] if (ours != 0) == lower else u[MINUS])
+
+
+@njit
+def _touching(held: U64, live: U64, card: U64, told: U64) -> U64:
+    """Return the run of touching cards of a holding around ``card``, ended by cards that are told from others."""
+    run = card
+    rest = live & (card - ONE)
+    while rest != ZERO:
+        below = highest_bit(rest)
+        if below & held & ~told == ZERO:
+            break
+        run |= below
+        rest ^= below
+    rest = live & ~(card | (card - ONE))
+    while rest != ZERO:
+        above = rest & (ZERO - rest)
+        if above & held & ~told == ZERO:
+            break
+        run |= above
+        rest ^= above
+    return run
 
 
 @njit
@@ -144,6 +194,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
     value = np.int64(0)
     found = ZERO
     found_low = ZERO
+    counted = ZERO
     entering = True
     nodes = np.int64(0)
     while True:
@@ -163,19 +214,30 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 v[c + SEAT] = seat
                 v[c + GAIN] = gain
                 v[c + WON_BEFORE] = won
+                v[c + ENTERED] = nodes
                 live = u[0] | u[1] | u[2] | u[3]
                 left = popcount(u[seat])
                 found = ZERO
                 found_low = ZERO
+                counted = ZERO
                 if scoring:
-                    low_end, high_end = _extremes(u, v, live, left, won)
+                    low_end, high_end, wide_low, wide_high = _extremes(u, v, live, left, won)
                 else:
                     low_end, high_end = np.int64(0), left
-                if gain + low_end >= target or left == 0:
+                    wide_low, wide_high = low_end, high_end
+                if gain + wide_low >= target or left == 0:
+                    value = gain + wide_low
+                    settled = True
+                elif gain + wide_high < target:
+                    value = gain + wide_high
+                    settled = True
+                elif gain + low_end >= target:
                     value = gain + low_end
+                    counted = live & u[UNEVEN]
                     settled = True
                 elif gain + high_end < target:
                     value = gain + high_end
+                    counted = live & u[UNEVEN]
                     settled = True
                 elif left == 1:
                     # the last trick plays itself
@@ -204,6 +266,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                                 value += v[MOST]
                             elif 2 * final == v[TRICKS]:
                                 value += v[MOST] >> 1
+                        counted = _counted(u, live, ours, value >= target)
                     else:
                         value = gain + ours
                     settled = True
@@ -215,8 +278,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                         if v[MOST] != 0 and 2 * won <= v[TRICKS] and 2 * (won + left) >= v[TRICKS]:
                             need = np.uint64(v[TRICKS] - 2 * won + 32)
                             key |= (need & np.uint64(15)) << np.uint64(32) | (need >> np.uint64(4)) << np.uint64(48)
-                        if special != ZERO:
-                            rest = live & special
+                        rest = live & special & ~u[LOOSE]
+                        if rest != ZERO:
                             tag = ZERO
                             while rest != ZERO:
                                 bit = rest & (ZERO - rest)
@@ -229,15 +292,18 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                                 rest ^= bit
                             key ^= tag * _MIX2
                     u[b + LOW], u[b + HIGH], u[b + KEY], u[b + LIVE] = low, high, key, live
-                    at = search_table(keys, patterns, marks, key, low, high, gather(special, live), live, target - gain)
+                    needed = target - gain
+                    at = search_table(u, keys, patterns, marks, key, low, high, live, needed - wide_low, needed - wide_high)
                     if at != 0:
-                        value = gain + lower_bound(patterns, at)
+                        value = gain + wide_low + lower_bound(patterns, at)
                         if value < target:
-                            value = gain + upper_bound(patterns, at)
+                            value = gain + wide_high + upper_bound(patterns, at)
                         found = spread(patterns[at, 2], live)
                         open_cards = live & ~found
                         found_low = found & ~upward(open_cards) & lanes_held(open_cards)
                         found &= ~downward(open_cards)
+                        if special != ZERO:
+                            counted = asked_cards(u, marks, at, live)
                         settled = True
                     elif not scoring:
                         ours = (v[SIDES] >> seat) & 1
@@ -282,6 +348,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
             v[c + BEST] = np.int64(-(1 << 40)) if maximising else np.int64(1 << 40)
             u[b + FOUND] = ZERO
             u[b + FOUND_LOW] = ZERO
+            u[b + COUNTED] = ZERO
             u[b + RELEVANT] = choices
             v[c + NEXT] = LIST
             u[b + REPS] = ZERO
@@ -346,6 +413,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                     known = above != ZERO and above & (ZERO - above) <= winning
                     if not known and below < loser:
                         found |= winning
+                if special != ZERO:
+                    counted |= _counted(u, u[b + TRIED], (v[SIDES] >> v[c + WINNER]) & 1, value >= target)
             maximising = ((v[SIDES] >> seat) & 1) != 0
             if (value >= target) if maximising else (value < target):
                 slot = v[c + HINT_SLOT]
@@ -353,6 +422,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                     hints[slot] = np.uint32(v[c + HINT] | ctz(card))
                 u[b + FOUND] = found
                 u[b + FOUND_LOW] = found_low
+                u[b + COUNTED] = counted
                 v[c + BEST] = value
                 v[c + NEXT] = v[c + END] = LIST
                 u[b + REPS] = ZERO
@@ -362,6 +432,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 else:
                     v[c + BEST] = min(v[c + BEST], value)
                 lane = lane_of(card)
+                told = counted | (special & ~u[LOOSE])  # special cards that this result tells from others
                 ranks = found & lane
                 lowest = ranks & (ZERO - ranks)
                 low_ranks = found_low & lane
@@ -369,17 +440,23 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 bottom = highest_bit(bottom)
                 if ranks != ZERO and lowest <= card:
                     found |= bottom
+                    if special != ZERO and card & told == ZERO:
+                        run = _touching(u[seat] & lane, u[b + LIVE] & lane, card, told)
+                        if run & u[b + RELEVANT] & ~card != ZERO:
+                            u[b + RELEVANT] &= ~run
+                            found |= run & (ZERO - run)
                 elif low_ranks >= bottom:
                     found_low |= card
-                elif card & special == ZERO:
+                elif card & told == ZERO:
                     # No rank hung on this card: the cards of the suit about which nothing is known fare the same.
                     same = lane if ranks == ZERO else lane & (lowest - ONE)
                     if low_ranks != ZERO:
                         low_ranks = highest_bit(low_ranks)
                         same &= ~(low_ranks | (low_ranks - ONE))
-                    u[b + RELEVANT] &= ~same | special
+                    u[b + RELEVANT] &= ~same | told
                 u[b + FOUND] |= found
                 u[b + FOUND_LOW] |= found_low
+                u[b + COUNTED] |= counted
         # -------------------------------------------------------------------- try the next card
         chosen = ZERO
         while True:
@@ -434,21 +511,23 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
             value = v[c + BEST]
             found = u[b + FOUND]
             found_low = u[b + FOUND_LOW]
+            counted = u[b + COUNTED]
             if ply & 3 == 0:
                 live = u[b + LIVE]
                 gain = v[c + GAIN]
                 left = popcount(u[v[c + SEAT]])
+                # A bound is stored as what it is better than the widest extremes.
+                wide_low, wide_high = np.int64(0), left
                 if scoring:
-                    low_end, high_end = _extremes(u, v, live, left, v[c + WON_BEFORE])
-                else:
-                    low_end, high_end = np.int64(0), left
+                    _, _, wide_low, wide_high = _extremes(u, v, live, left, v[c + WON_BEFORE])
+                lower, upper = np.int64(0), np.int64(0)
                 if value >= target:
-                    low_end = value - gain
+                    lower = value - gain - wide_low
                 else:
-                    high_end = value - gain
-                pinned = (upward(found) | downward(found_low)) & live
-                mask, scored = gather(pinned, live), gather(special, live)
+                    upper = value - gain - wide_high
+                mask = gather((upward(found) | downward(found_low)) & live, live)
                 remember(
+                    u,
                     keys,
                     patterns,
                     marks,
@@ -457,11 +536,12 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                     u[b + LOW],
                     u[b + HIGH],
                     mask,
-                    scored,
+                    counted,
                     live,
                     scoring,
-                    low_end,
-                    high_end,
+                    lower,
+                    upper,
+                    nodes - v[c + ENTERED],
                 )
             if ply == v[FIRST]:
                 v[NODES] += nodes

@@ -3,8 +3,12 @@
 A search is a walk over *plies*, four to a trick; each ply has a row of its own in both arrays, so going back one card is
 decrementing a counter.  Flat arrays with named places, because a kernel takes two arguments instead of forty.
 
-``u``  uint64: hands of N E S W, trump mask, scoring cards; then rows of 16 words.
+``u``  uint64: hands of N E S W, trump mask, sets of scoring cards; then rows of 16 words.
 ``v``  int64: pairing, sides, terms of the contract, counters, points a card; then rows of 32 words.
+
+Points: most cards of a suit score alike, the suit's *common* points; what scores otherwise is *special* and has *extra* points on
+top.  Where each suit knows one amount of extra and has at most five special cards, they are *loose*: the memory asks for them one
+by one, and only where a result rests on them.  Else they are told apart in the key of the shape.
 
 Kernels always see ranks the high way round: a low contract is turned round before it gets here (``four_contract``).
 """
@@ -12,20 +16,22 @@ Kernels always see ranks the high way round: a low contract is turned round befo
 from __future__ import annotations
 
 # u: one word each
-TRUMP, SPECIAL, SCORERS = 4, 5, 6
+TRUMP, SPECIAL, LOOSE, PLUS, MINUS, UNEVEN = range(4, 10)
 U_ROWS, U_ROW = 16, 16
 # a row of u: one ply
-CARD, WINNING, LED, LIVE, FOUND, REPS, RELEVANT, BOTTOMS, TOPS, SHAPE, LOW, HIGH, KEY, TRIED, FOUND_LOW = range(15)
+CARD, WINNING, LED, LIVE, FOUND, REPS, RELEVANT, BOTTOMS, TOPS, SHAPE, LOW, HIGH, KEY, TRIED, FOUND_LOW, COUNTED = range(16)
 
 # v: one word each
-PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON, SCALE, HALVES, MIXED = range(14)
+PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON, SCALE, HALVES, MIXED, STEP = range(15)
 AVERAGE = 80  # 4 words, points of the average card of each suit, in thirteenths
 POINTS = 16  # 64 words, points of each card for the side that takes it
+SCORES = 84  # 14 words, scratch of the ordering
+COMMON, EXTRA = 98, 102  # 4 words each, points of the cards of a suit, and what its special ones bring on top
 V_ROWS, V_ROW = 112, 32
-SCORES = 96  # 14 words, scratch of the ordering
 # a row of v: one ply
 SEAT, WINNER, GAIN, BEST, NEXT, END, HINT, HINT_SLOT, TAKEN, TAKEN_TRICKS, WON_BEFORE = range(11)
 LIST = 12  # 13 cards, so 12 … 24
+ENTERED = 25
 
 PLIES = 54
 U_WORDS = U_ROWS + U_ROW * PLIES
