@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 import random
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
@@ -243,6 +246,44 @@ def test_order_and_threads_change_nothing() -> None:
     with ThreadPoolExecutor(2) as pool:
         halves = list(pool.map(solved, [deals[:3], deals[3:]]))
     assert (np.concatenate(halves) == tricks).all()
+
+
+SCRIPT = """
+from simcore.rules import load_ruleset
+from simcore.solvers import Solver, solve_deals
+import numpy as np
+solver = Solver(megabytes=8)
+hands = np.array({hands}, np.uint64)
+for name in ("elections", "elections-joint"):
+    print(solve_deals(hands, load_ruleset(name), pairings=[1, 2], solver=solver).ravel().tolist())
+print(solver.nodes)
+"""
+
+
+def test_two_processes_and_plain_python_agree() -> None:
+    cards = random.Random(8).sample(ALL_CARDS, 12)
+    script = SCRIPT.format(hands=[[sum(1 << card for card in cards[3 * n : 3 * n + 3]) for n in range(4)]])
+    answers = {
+        subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, check=True).stdout
+        for env in (dict(os.environ), dict(os.environ), {**os.environ, "NUMBA_DISABLE_JIT": "1"})
+    }
+    assert len(answers) == 1
+
+
+def test_order_and_threads_change_no_points() -> None:
+    rng = random.Random(9)
+    packs = [rng.sample(ALL_CARDS, 28) for _ in range(4)]
+    hands = np.array([[sum(1 << card for card in pack[7 * n : 7 * n + 7]) for n in range(4)] for pack in packs], np.uint64)
+    rules = load_ruleset("elections-joint")
+
+    def margins(deals: np.ndarray) -> np.ndarray:
+        return solve_deals(deals, rules, pairings=[1, 2, 3])
+
+    forward = margins(hands)
+    assert (margins(hands) == forward).all()
+    assert (margins(hands[::-1])[::-1] == forward).all()
+    with ThreadPoolExecutor(2) as pool:
+        assert (np.concatenate(list(pool.map(margins, [hands[:2], hands[2:]]))) == forward).all()
 
 
 def test_a_small_table_forgets_and_stays_right() -> None:
