@@ -20,6 +20,7 @@ COMMANDS = {
     "simulate": ("simulate", "Play many deals; print a summary, write tables to Parquet."),
     "replay": ("replay", "Show single deals of a simulation, or check traces against the rules."),
     "solve": ("solve", "Exact values of deals, all hands seen: double dummy for every contract and trump."),
+    "choose": ("choose", "Compare contracts, calls or trumps for one hand."),
     "deal": ("deal", "Write random deals, without playing them."),
     "rulesets": ("rulesets", "List, show or check rulesets."),
     "players": ("players", "List the built-in players and their options."),

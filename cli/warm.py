@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import chain
 
 import click
 
@@ -18,9 +19,10 @@ def command(quiet: bool) -> None:
     """Compile every kernel into the cache, so that the next command starts at once."""
     from simcore._jit import cache_directory
     from simcore.batches.warming import warm
+    from simcore.choosing.warming import warm_choices
 
     start = time.perf_counter()
-    for name in warm():
+    for name in chain(warm(), warm_choices()):
         note(f"compiled {name}", quiet)
     directory = cache_directory()
     where = str(directory) if directory else "nowhere: no writable cache folder (set SIMCORE_CACHE_DIR)"

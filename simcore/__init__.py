@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Choices": "simcore.choosing.result",
     "Deal": "simcore.deals.pbn",
     "Hand": "simcore.cards",
     "Ruleset": "simcore.rules",
     "SimcoreError": "simcore.errors",
     "Simulation": "simcore.batches.run",
+    "choose": "simcore.choosing.verb",
     "deal_hands": "simcore.deals.dealing",
     "deal_showcase": "simcore.deals.dealing",
     "hands_to_pbn": "simcore.batches.tables",
@@ -33,12 +35,14 @@ _HOMES = {
 }
 
 __all__ = [
+    "Choices",
     "Deal",
     "Hand",
     "Ruleset",
     "SimcoreError",
     "Simulation",
     "__version__",
+    "choose",
     "deal_hands",
     "deal_showcase",
     "hands_to_pbn",
@@ -57,6 +61,8 @@ if TYPE_CHECKING:
     from simcore.batches.solving import solve
     from simcore.batches.tables import hands_to_pbn
     from simcore.cards import Hand
+    from simcore.choosing.result import Choices
+    from simcore.choosing.verb import choose
     from simcore.deals.dealing import deal_hands, deal_showcase
     from simcore.deals.pbn import Deal
     from simcore.errors import SimcoreError

@@ -45,6 +45,7 @@ def test_help_imports_neither_numba_nor_pyarrow() -> None:
         ["simulate", "--help"],
         ["replay", "--help"],
         ["solve", "showcase", "--help"],
+        ["choose", "elections", "--help"],
         ["--version"],
         ["players"],
     ):
@@ -55,7 +56,21 @@ def test_help_imports_neither_numba_nor_pyarrow() -> None:
 
 @pytest.mark.parametrize(
     "command",
-    ["", "simulate", "replay", "solve", "solve elections", "solve showcase", "deal", "rulesets", "players", "warm"],
+    [
+        "",
+        "simulate",
+        "replay",
+        "solve",
+        "solve elections",
+        "solve showcase",
+        "choose",
+        "choose elections",
+        "choose showcase",
+        "deal",
+        "rulesets",
+        "players",
+        "warm",
+    ],
 )
 def test_golden_help(command: str, regen: bool) -> None:
     text = run(*command.split(), "--help", COLUMNS="110").stdout

@@ -20,7 +20,7 @@ from simcore.plugins import failure, specialise, where
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
 
-__all__ = ["Backend", "Buffers", "Column", "Tally", "backend_for"]
+__all__ = ["Backend", "Buffers", "Column", "GameBackend", "Tally", "backend_for"]
 
 #: Integer sums, by name; merged by adding.
 Tally = dict[str, np.ndarray]
@@ -82,32 +82,36 @@ def _record(dtype: np.dtype[Any]) -> Any:
     return np.zeros(1, dtype).view(np.recarray)[0]
 
 
-class _GameBackend:
-    """What both games' backends share: options, players from outside the kernels, playing and tracing."""
+class GameBackend:
+    """What backends share: options, players from outside the kernels, playing and tracing.
+
+    Args:
+        options: the dtype of the kernel's options; it has key0, key1, dealer and policies.
+        kernel: takes the ruleset's record first, and returns REFUSED for an illegal action.
+    """
 
     columns: tuple[Column, ...] = ()
 
-    def __init__(self, config: Config, rows: Any) -> None:
+    def __init__(self, config: Config, options: np.dtype[Any], kernel: Any) -> None:
         self._config = config
-        self._rows = rows
         self._rules = config.ruleset.record[0]
         self.rows_per_deal = config.rows_per_deal
-        options = _record(rows.OPTIONS)
-        options.key0, options.key1 = seed_words(config.seed)
-        options.dealer = -1 if config.dealer is None else GAME_SEATS[config.game].index(config.dealer)
-        self._kernel = rows.run_deals
+        record = _record(options)
+        record.key0, record.key1 = seed_words(config.seed)
+        record.dealer = -1 if config.dealer is None else GAME_SEATS[config.game].index(config.dealer)
+        self._kernel = kernel
         functions: list[Any] = []
         for seat, player in enumerate(config.players):
             for kind, policy in enumerate(player.policies):
                 decision = player.outside[kind]
-                options.policies[seat, kind] = policy
+                record.policies[seat, kind] = policy
                 if decision is not None and decision.specialise:
                     if decision.function not in functions:
                         functions.append(decision.function)
-                    options.policies[seat, kind] = SPECIALISED + functions.index(decision.function)
+                    record.policies[seat, kind] = SPECIALISED + functions.index(decision.function)
         if functions:
-            self._kernel = specialise(rows.run_deals, tuple(functions))
-        self._options = options
+            self._kernel = specialise(kernel, tuple(functions))
+        self._options = record
         limits = [decision.limit for decision in config.outside if decision.limit is not None]
         self._poll = min(0.5, min(limits) / 4) if limits else None
         # what each thread is playing, and since when it has been waiting for which decision
@@ -158,24 +162,25 @@ class _GameBackend:
                 place = where(self._config.game, decision.kind, table, view, streams[table.turn])
                 raise PlayerStuck(f"player {decision.player!r} has not answered for {decision.limit:g} s: {place}")
 
-    def _run_kernel(self, table: Any, view: Any, streams: Any, *arguments: Any) -> None:
-        """Run the row kernel; a player's failure becomes a PlayerError."""
+    def _run_kernel(self, table: Any, view: Any, streams: Any, *arguments: Any) -> int:
+        """Run the kernel and return its count; a player's failure becomes a PlayerError."""
         thread = threading.get_ident()
         self._playing[thread] = (table, view, streams)
         try:
-            refused = self._kernel(self._rules, *arguments) == REFUSED
+            count = int(self._kernel(self._rules, *arguments))
         except Exception as error:
             decision = self._config.players[table.turn].outside[table.phase]
             if decision is None or not decision.specialise or not table.asking:
                 raise
             decision.errors[thread] = error
-            refused = True
+            count = REFUSED
         finally:
             del self._playing[thread]
-        if refused:
+        if count == REFUSED:
             decision = self._config.players[table.turn].outside[table.phase]
             assert decision is not None
             raise failure(self._config.game, decision, table, view, self._rules, streams)
+        return count
 
     def _conditioned(self, first: int, deals: int, tally: Tally) -> tuple[np.ndarray, np.ndarray]:
         """Deal under the config's plan; returns hands and reserves."""
@@ -191,13 +196,14 @@ class _GameBackend:
         raise NotImplementedError
 
 
-class ElectionsBackend(_GameBackend):
+class ElectionsBackend(GameBackend):
     """Elections: with the auction, one contract, a random one, or all."""
 
     def __init__(self, config: Config) -> None:
         from simcore.elections import rows
 
-        super().__init__(config, rows)
+        super().__init__(config, rows.OPTIONS, rows.run_deals)
+        self._rows = rows
         options = self._options
         special = {None: rows.WITH_AUCTION, "all": rows.ALL_CONTRACTS, "random": rows.RANDOM_CONTRACT}
         options.contract = (
@@ -303,13 +309,14 @@ class ElectionsBackend(_GameBackend):
         return table, view
 
 
-class ShowcaseBackend(_GameBackend):
+class ShowcaseBackend(GameBackend):
     """Showcase: the namer's trump, a given one, or all six."""
 
     def __init__(self, config: Config) -> None:
         from simcore.showcase import rows
 
-        super().__init__(config, rows)
+        super().__init__(config, rows.OPTIONS, rows.run_deals)
+        self._rows = rows
         options = self._options
         special = {None: rows.NAMER_NAMES, "all": rows.ALL_TRUMPS}
         options.trump = special[config.trump] if config.trump in special else TRUMPS.index(str(config.trump))

@@ -6,7 +6,8 @@ looking at the type of everything, and compares every field.  ``render`` draws a
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from simcore.rules import SHIPPED, Ruleset, load_ruleset
 from simcore.tracing import Reader, bold, card_word, cost_width, cost_word, deal_diagram, seat_word, shown
 from simcore.tricks import following
 
-__all__ = ["render", "trace", "verify_trace"]
+__all__ = ["make_calls", "render", "trace", "verify_trace"]
 
 _STATUS = ("played", "passed-out", "redealt")
 _RESULT = ("win", "loss", "draw")
@@ -140,21 +141,18 @@ def _force(reader: Reader, ruleset: Ruleset, table: Any, view: Any) -> None:
     force_contract(ruleset.record[0], table, view, ruleset.contract_ids.index(contract), declarer, declarer ^ partner)
 
 
-def _auction(reader: Reader, ruleset: Ruleset, table: Any, view: Any) -> None:
-    """Replay the calls and the naming of the contract."""
+def make_calls(ruleset: Ruleset, table: Any, view: Any, calls: Iterable[tuple[str, str]], bad: Callable[[str], NoReturn]) -> None:
+    """Make calls, (seat, word) pairs; ``bad`` is told of the first that is not legal, with its clause."""
     rules = ruleset.record[0]
     words = ("pass", *ruleset.type_ids)
-    for number, call in enumerate(reader.items("calls"), 1):
+    for number, (seat, word) in enumerate(calls, 1):
         where = f"call {number}"
-        if not (isinstance(call, list) and len(call) == 2 and all(isinstance(word, str) for word in call)):
-            reader.bad(f"{where}: {shown(call)}; accepted: a seat and a call")
-        seat, word = call
         if table.phase != AUCTION:
-            reader.bad(f"{where}: {shown(word)} by {shown(seat)} comes after the auction has ended (E7, E8, E9)")
+            bad(f"{where}: {shown(word)} by {shown(seat)} comes after the auction has ended (E7, E8, E9)")
         if seat != SEATS[table.turn]:
-            reader.bad(f"{where}: {shown(seat)} calls, but it is {SEATS[table.turn]}'s turn (E3, E6)")
+            bad(f"{where}: {shown(seat)} calls, but it is {SEATS[table.turn]}'s turn (E3, E6)")
         if word not in words:
-            reader.bad(f"{where}: {seat} calls {shown(word)}; accepted: {', '.join(words)} (E4)")
+            bad(f"{where}: {seat} calls {shown(word)}; accepted: {', '.join(words)} (E4)")
         bit = np.uint64(1 << words.index(word))
         if not legal_calls(rules, view, table.turn) & bit:
             reason = (
@@ -162,8 +160,18 @@ def _auction(reader: Reader, ruleset: Ruleset, table: Any, view: Any) -> None:
                 if view.named[table.turn] >> np.uint64(words.index(word) - 1) & np.uint64(1)
                 else "E4: lower than the standing type"
             )
-            reader.bad(f"{where}: {seat} calls {word!r}, which is not legal ({reason})")
+            bad(f"{where}: {seat} calls {word!r}, which is not legal ({reason})")
         apply_call(rules, table, view, table.turn, bit)
+
+
+def _auction(reader: Reader, ruleset: Ruleset, table: Any, view: Any) -> None:
+    """Replay the calls and the naming of the contract."""
+    rules = ruleset.record[0]
+    calls = reader.items("calls")
+    for number, call in enumerate(calls, 1):
+        if not (isinstance(call, list) and len(call) == 2 and all(isinstance(word, str) for word in call)):
+            reader.bad(f"call {number}: {shown(call)}; accepted: a seat and a call")
+    make_calls(ruleset, table, view, calls, reader.bad)
     if table.phase == AUCTION:
         reader.bad(f"the auction stops at {SEATS[table.turn]}'s turn before it has ended (E7, E8, E9)")
     if table.phase == NAMING:

@@ -1,0 +1,260 @@
+"""A question about one hand of Elections, checked once before any work."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NoReturn
+
+from simcore import __version__
+from simcore.batches.config import GAME_SEATS, PAIRINGS, Config, make_config, seat_index
+from simcore.cards import SEATS, format_hand, parse_hand
+from simcore.elections.auction import legal_calls, legal_contracts
+from simcore.elections.engine import start_deal
+from simcore.elections.state import AUCTION, NAMING, new_table, new_view
+from simcore.elections.trace import make_calls
+from simcore.errors import BadInput
+from simcore.rng import STREAM_VERSION
+from simcore.rules import Ruleset
+
+__all__ = ["MAX_DEALS", "OBJECTIVES", "ElectionsQuestion", "action_bounds", "contract_bounds", "parse_calls", "parse_seconds"]
+
+#: What may be asked for, in the order of the kernels' RESULTS, with the divisor of these whole numbers.
+OBJECTIVES = {"relative": 3, "margin": 1, "win": 1, "credit": 1}
+MAX_DEALS = 100_000
+_MOST_DEALS = 1 << 20
+
+
+@dataclass(frozen=True)
+class ElectionsQuestion:
+    """A checked question: who holds what, what was heard, and what may be done now."""
+
+    config: Config
+    seat: int
+    hand: int
+    lots: int  # 0 unknown, else as the kernels number pairings
+    calls: tuple[tuple[str, str], ...]
+    partner: str
+    objective: str
+    confidence: float
+    max_deals: int
+    max_time: float | None
+    contracts: tuple[int, ...]  # contracts to compare as declarer
+    actions: tuple[int, ...]  # what the seat may do now: calls, or contracts to name
+    action_table: str
+    notes: tuple[str, ...] = field(default=(), compare=False)
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        hand: str,
+        seat: str,
+        dealer: str | None = None,
+        lot: str | None = None,
+        calls: str | Sequence[tuple[str, str]] | None = None,
+        partner: str = "any",
+        ruleset: str | Path | Ruleset | None = None,
+        players: str = "expert",
+        player: Mapping[str, str] | Sequence[str] = (),
+        objective: str = "relative",
+        confidence: float = 0.95,
+        max_deals: int = MAX_DEALS,
+        max_time: float | str | None = None,
+        seed: int | str | None = None,
+    ) -> ElectionsQuestion:
+        """Check a question.
+
+        Args:
+            hand: 13 cards, PBN.
+            seat: who holds them.
+            dealer: needed with calls, and to ask what to call.
+            lot: the lot pair of some seat, as NS or SW (E1); None: any, drawn in each world.
+            calls: what was called so far, as ``E pass, S clubs`` or pairs.
+            partner: of the contracts compared: a seat, ``lot`` or ``any`` (drawn in each world).
+            players, player: the model of all seats, and of single ones, as in ``simulate``.
+            objective: ``relative`` (credit, E17), ``margin``, ``win`` or ``credit``.
+            confidence: of never calling a choice the best that is not.
+            max_deals: most worlds to draw.
+            max_time: seconds, also as ``60s`` or ``2m``; makes the answer depend on the machine.
+            seed: as in ``simulate``.
+
+        Raises:
+            SimcoreError: naming the option, its value and what is accepted.
+        """
+        config = make_config("elections", ruleset=ruleset, seed=seed, deals=1, players=players, player=player, dealer=dealer)
+        me = seat_index(seat, "elections", "seat")
+        heard = parse_calls(calls)
+        if heard and config.dealer is None:
+            raise BadInput(f"calls {calls!r} need a dealer (E3); accepted: together with dealer N, E, S or W")
+        if objective not in OBJECTIVES:
+            raise BadInput(f"objective {objective!r} is unknown; accepted: {', '.join(OBJECTIVES)}")
+        if not 0.5 <= confidence < 1:
+            raise BadInput(f"confidence {confidence!r} is out of range; accepted: 0.5 up to less than 1, as in 0.95")
+        if not 1 <= max_deals <= _MOST_DEALS:
+            raise BadInput(f"max deals {max_deals!r} is out of range; accepted: 1 to {_MOST_DEALS:,}")
+        contracts, actions, table, notes = _what_now(config, me, heard)
+        return cls(
+            config=config,
+            seat=me,
+            hand=parse_hand(hand, size=13),
+            lots=0 if lot is None else _parse_lot(lot),
+            calls=heard,
+            partner=_parse_partner(partner, me),
+            objective=objective,
+            confidence=float(confidence),
+            max_deals=int(max_deals),
+            max_time=None if max_time is None else parse_seconds(max_time),
+            contracts=contracts,
+            actions=actions,
+            action_table=table,
+            notes=notes,
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Everything the answer depends on, as plain data."""
+        config = self.config
+        return {
+            "simcore": __version__,
+            "stream_version": STREAM_VERSION,
+            "game": config.game,
+            "method": "rollout",
+            "ruleset": config.ruleset.name,
+            "ruleset_hash": config.ruleset.hash,
+            "seed": str(config.seed),
+            "hand": format_hand(self.hand),
+            "seat": SEATS[self.seat],
+            "dealer": config.dealer,
+            "lot": None if self.lots == 0 else _pairing_word(self.lots),
+            "calls": [list(call) for call in self.calls],
+            "partner": self.partner,
+            "players": {seat: p.spec for seat, p in zip(GAME_SEATS["elections"], config.players, strict=True)},
+            "player_files": {decision.player: decision.sha256 for decision in config.outside if decision.sha256},
+            "objective": self.objective,
+            "confidence": self.confidence,
+            "max_deals": self.max_deals,
+            "max_time": self.max_time,
+            "reproducible": self.max_time is None,
+        }
+
+
+def parse_calls(calls: str | Sequence[tuple[str, str]] | None) -> tuple[tuple[str, str], ...]:
+    """Read calls: ``E pass, S clubs``.
+
+    Raises:
+        BadInput: something that is not a seat and a word.
+
+    >>> parse_calls("e pass, S clubs")
+    (('E', 'pass'), ('S', 'clubs'))
+    """
+    if calls is None:
+        return ()
+    if not isinstance(calls, str):
+        return tuple((str(seat).upper(), str(word)) for seat, word in calls)
+    heard = []
+    for item in calls.split(",") if calls.strip() else ():
+        words = item.split()
+        if len(words) != 2 or words[0].upper() not in tuple(SEATS):
+            raise BadInput(f"call {item.strip()!r} in {calls!r} is not a seat and a call; accepted: as in 'E pass, S clubs'")
+        heard.append((words[0].upper(), words[1].lower()))
+    return tuple(heard)
+
+
+def parse_seconds(text: float | str) -> float:
+    """Read a time: seconds, or a number with ``s``, ``m`` or ``h``.
+
+    Raises:
+        BadInput: something else, or not more than nothing.
+
+    >>> parse_seconds("60s"), parse_seconds("1.5m"), parse_seconds(10)
+    (60.0, 90.0, 10.0)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d*)?)\s*([smh]?)", str(text).strip())
+    seconds = float(found[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[found[2]] if found else 0.0
+    if not 0 < seconds <= 1e7:
+        raise BadInput(f"time {text!r} is not accepted; accepted: seconds, more than 0, as in '60s' or '2m'")
+    return seconds
+
+
+def _parse_lot(text: str) -> int:
+    """Return a lot pair as the kernels number pairings."""
+    word = text.upper()
+    if len(word) != 2 or word[0] == word[1] or not set(word) <= set(SEATS):
+        raise BadInput(f"lot pair {text!r} is not two seats; accepted: as in NS or SW (E1)")
+    return SEATS.index(word[0]) ^ SEATS.index(word[1])
+
+
+def _pairing_word(pairing: int) -> str:
+    return next(word for word, number in PAIRINGS.items() if number == pairing)
+
+
+def _parse_partner(text: str, seat: int) -> str:
+    word = text.lower() if text.lower() in ("lot", "any") else text.upper()
+    if word in ("lot", "any") or (word in tuple(SEATS) and word != SEATS[seat]):
+        return word
+    raise BadInput(f"partner {text!r} is not accepted; accepted: lot, any, {', '.join(s for s in SEATS if s != SEATS[seat])}")
+
+
+def _what_now(
+    config: Config, seat: int, calls: tuple[tuple[str, str], ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], str, tuple[str, ...]]:
+    """Return the contracts to compare, the actions of the seat, the name of their table, and notes.
+
+    Raises:
+        BadInput: a call is not legal, or the seat has nothing left to choose.
+    """
+    everything = tuple(range(len(config.ruleset.contracts)))
+    if config.dealer is None:
+        return everything, (), "", ("no calls are compared: that needs to know the dealer",)
+    rules = config.ruleset.record[0]
+    table, view = new_table()[0], new_view()[0]
+    start_deal(table, view, SEATS.index(config.dealer), 1)
+
+    def bad(text: str) -> NoReturn:
+        raise BadInput(text)
+
+    make_calls(config.ruleset, table, view, calls, bad)
+    turn = SEATS[table.turn]
+    if table.phase == AUCTION:
+        if table.turn == seat:
+            return everything, _bits(legal_calls(rules, view, seat)), "call", ()
+        return everything, (), "", (f"no calls are compared: it is {turn}'s turn",)
+    if table.phase == NAMING and table.turn == seat:
+        note = f"the auction is over: {turn} names the contract (E11)"
+        return (), _bits(legal_contracts(rules, view)), "contract", (note,)
+    why = f"{turn} names the contract (E11)" if table.phase == NAMING else "nothing is played (E8, E9)"
+    raise BadInput(f"after the calls {calls!r} {SEATS[seat]} has no choice: {why}; accepted: calls up to {SEATS[seat]}'s turn")
+
+
+def _bits(mask: Any) -> tuple[int, ...]:
+    return tuple(bit for bit in range(64) if int(mask) >> bit & 1)
+
+
+def contract_bounds(ruleset: Ruleset, contract: int, objective: str) -> tuple[int, int]:
+    """Return the bounds of a declarer's whole-number result (RESULTS) in a contract."""
+    if objective == "win":
+        return 0, 1
+    terms = ruleset.contracts[contract]
+    cards = list(terms.card_signs.values())
+    highest = max(13 * terms.trick, 0) + max(terms.most_tricks, 0) + sum(plus for plus, _ in cards)
+    lowest = min(13 * terms.trick, 0) + min(terms.most_tricks, 0) + sum(minus for _, minus in cards)
+    if objective == "credit":
+        return lowest, highest
+    if objective == "margin":
+        return lowest - highest, highest - lowest
+    bonus = 2 * ruleset.failure_bonus
+    return 2 * (lowest - highest) - max(bonus, 0), 2 * (highest - lowest) - min(bonus, 0)
+
+
+def action_bounds(ruleset: Ruleset, objective: str) -> tuple[int, int]:
+    """Return bounds of a call's result: any contract, either side, or nothing played."""
+    if objective == "win":
+        return 0, 1
+    pairs = [contract_bounds(ruleset, contract, objective) for contract in range(len(ruleset.contracts))]
+    low, high = min(0, *(pair[0] for pair in pairs)), max(0, *(pair[1] for pair in pairs))
+    bonus = abs(ruleset.failure_bonus) * (0 if objective == "margin" else 1)
+    if objective == "relative":  # a defender's is an attacker's turned round
+        return min(low, -high), max(high, -low)
+    return low - bonus, high + bonus

@@ -1,0 +1,78 @@
+"""A finished choice: one row a choice, and what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from simcore.errors import BadInput
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Choices"]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The ranked choices of one or two tables (``contract``, ``call``, ``trump``).
+
+    ``rows`` has the choices of each table, the best first; ``config`` everything the answer depends on; ``sampling`` how the worlds
+    were found (empty where the answer is exact).
+    """
+
+    config: dict[str, Any]
+    rows: list[dict[str, Any]]
+    sampling: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    seconds: float = field(default=0.0, compare=False)
+    threads: int = field(default=1, compare=False)
+    _worlds: Callable[[], pa.Table] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables there are."""
+        return tuple(dict.fromkeys(row["table"] for row in self.rows))
+
+    def best(self, table: str | None = None) -> str:
+        """Return the best choice of a table; by default of the last one, which answers what to do now."""
+        wanted = self.tables[-1] if table is None else table
+        return str(next(row["choice"] for row in self.rows if row["table"] == wanted and row["best"]))
+
+    @property
+    def decided(self) -> bool:
+        """Whether in every table the best choice is separated from every other."""
+        return not any(row["tied"] for row in self.rows) or self.config["method"] == "exact"
+
+    @property
+    def seed(self) -> int | None:
+        """The seed used; None where nothing was drawn."""
+        return int(self.config["seed"]) if "seed" in self.config else None
+
+    def table(self) -> pa.Table:
+        """Return a pyarrow Table, one row a choice."""
+        import pyarrow as pa
+
+        return pa.table({key: [row[key] for row in self.rows] for key in self.rows[0]})
+
+    def worlds(self) -> pa.Table:
+        """Return a pyarrow Table, one row a world and choice played in it.
+
+        Raises:
+            BadInput: the answer is exact, no worlds were drawn.
+        """
+        if self._worlds is None:
+            raise BadInput("no worlds were drawn: the answer is exact")
+        return self._worlds()
+
+    def data(self) -> dict[str, Any]:
+        """Return everything as plain data (JSON-ready)."""
+        return self.config | {
+            "sampling": self.sampling,
+            "notes": list(self.notes),
+            "warnings": list(self.warnings),
+            "decided": self.decided,
+            "rows": self.rows,
+        }

@@ -1,0 +1,107 @@
+"""The verb ``choose``, for both games."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from simcore.batches.config import GAME_SEATS
+from simcore.batches.store import MANIFEST, file_sha256, write_atomically
+from simcore.choosing.result import Choices
+from simcore.errors import BadInput, RunError
+
+__all__ = ["choose"]
+
+_WORLDS = "worlds.parquet"
+
+
+def choose(
+    game: str,
+    *,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **options: Any,
+) -> Choices:
+    """Compare the choices of one hand: contracts and calls in Elections, trumps in Showcase.
+
+    Args:
+        game: ``elections`` or ``showcase``.
+        out: Elections: a folder for one Parquet row a world and choice, and a manifest.
+        overwrite: replace what is in ``out``.
+        threads: default all cores; changes no answer.
+        progress: called with (worlds so far, most worlds).
+        options: Elections, as :meth:`simcore.choosing.question.ElectionsQuestion.of`: hand, seat, dealer, lot, calls, partner,
+            ruleset, players, player, objective, confidence, max_deals, max_time, seed; Showcase, at the naming, as
+            :func:`simcore.choosing.showcase.answer_showcase`: hand, seat, leader, show, turned, discards, won, ruleset.
+
+    Returns:
+        Choices with ``.table()`` (a pyarrow Table, one row a choice, the best first), ``.best()``, ``.rows`` and ``.decided``.
+
+    Raises:
+        SimcoreError: an option is not accepted, no deal fits the calls heard, or the folder cannot be written.
+
+    >>> choose("elections", hand="AKQJT98765432...", seat="S", objective="win", max_deals=512, seed=1).rows[0]["win"]
+    1.0
+    """
+    if game not in GAME_SEATS:
+        raise BadInput(f"game {game!r} is unknown; accepted: {', '.join(GAME_SEATS)}")
+    if game == "showcase":
+        from simcore.choosing.showcase import answer_showcase
+
+        if out is not None:
+            raise BadInput(f"out {str(out)!r} does not go with showcase: its answer is exact, no worlds are drawn")
+        return answer_showcase(**options)
+    from simcore.choosing.elections import answer_elections
+    from simcore.choosing.question import ElectionsQuestion
+
+    question = ElectionsQuestion.of(**options)
+    if out is not None:
+        _check_folder(Path(out), overwrite=overwrite)
+    choices = answer_elections(question, threads=threads, progress=progress)
+    if out is not None:
+        _write(choices, question.config.ruleset.text, Path(out))
+    return choices
+
+
+def _check_folder(folder: Path, *, overwrite: bool) -> None:
+    """Make the folder, before any work.
+
+    Raises:
+        BadInput: it holds a result already.
+        RunError: it cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"folder {str(folder)!r} cannot be written: {error.strerror}") from None
+    taken = [name for name in (MANIFEST, _WORLDS) if (folder / name).exists()]
+    if taken and not overwrite:
+        raise BadInput(f"folder {str(folder)!r} holds a result ({taken[0]}); accepted: another folder, or --overwrite")
+    for name in taken:
+        (folder / name).unlink()
+
+
+def _write(choices: Choices, ruleset_text: str, folder: Path) -> None:
+    """Write worlds and manifest; the manifest comes last."""
+    import pyarrow.parquet as pq
+
+    table = choices.worlds().replace_schema_metadata({"simcore:config": json.dumps(choices.config, sort_keys=True)})
+    path = folder / _WORLDS
+    try:
+        write_atomically(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
+        manifest = {
+            "kind": "choose",
+            "config": choices.config,
+            "ruleset_text": ruleset_text,
+            "complete": True,
+            "files": [{"name": _WORLDS, "rows": table.num_rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}],
+            "result": choices.data(),
+        }
+        text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        write_atomically(folder / MANIFEST, lambda temporary: temporary.write_bytes(text.encode()))
+    except OSError as error:
+        raise RunError(f"writing to {str(folder)!r} failed: {error.strerror or error}") from None
