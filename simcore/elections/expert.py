@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, ctz, highest_bit, lowest_bit, popcount
 from simcore.tricks import led_suit
 
@@ -141,19 +141,19 @@ WEIGHTS = np.array(
 _TRUMPS, _COSTS = 48, 24  # offsets in the tables
 
 
-@njit
+@inlined
 def odd_points(rules: Any, contract: I64, cards: U64) -> I64:
     """Return what the odd cards of a mask have beyond the usual points of their suits."""
     total = np.int64(0)
     odd = cards & rules.odd_cards[contract]
     while odd != ZERO:
-        number = ctz(odd)
+        number = np.uint64(ctz(odd))
         odd &= odd - ONE
-        total += rules.card_points[contract, number] - rules.suit_points[contract, number >> 4]
+        total += rules.card_points[contract, number] - rules.suit_points[contract, number >> _FOUR]
     return total
 
 
-@njit
+@inlined
 def points_in(rules: Any, contract: I64, cards: U64) -> I64:
     """Return the points of the cards of a mask."""
     return (
@@ -165,37 +165,37 @@ def points_in(rules: Any, contract: I64, cards: U64) -> I64:
     )
 
 
-@njit
+@inlined
 def _mean_points(rules: Any, contract: I64, suit: U64, cards: U64, n: I64, otherwise: I64) -> I64:
     """Return the mean points of n cards of a suit, in 64ths."""
     if n == 0:
         return otherwise
-    mean = 64 * rules.suit_points[contract, ctz(suit) >> 4]
+    mean = 64 * rules.suit_points[contract, np.uint64(ctz(suit)) >> _FOUR]
     if cards & rules.odd_cards[contract] != ZERO:
-        mean += odd_points(rules, contract, cards) * _SHARE[n] >> 10
+        mean += odd_points(rules, contract, cards) * _SHARE[np.uint64(n)] >> 10
     return mean
 
 
-@njit
+@inlined
 def _holders(voids: U64, suit: U64) -> I64:
     """Return how many other seats may hold cards of a suit; ``voids`` counts in each suit's lowest bits those who do not."""
     return 3 - np.int64((voids >> np.uint64(ctz(suit))) & _THREE)
 
 
-@njit
+@inlined
 def _beating(card: U64, suit: U64, low: bool) -> U64:
     """Return the cards of a suit that beat one of its cards."""
     under = card - ONE
     return (suit & under) if low else (suit & ~(under | card))
 
 
-@njit
+@inlined
 def _weakest(cards: U64, low: bool) -> U64:
     """Return the weakest of the cards of a suit."""
     return highest_bit(cards) if low else lowest_bit(cards)
 
 
-@njit
+@inlined
 def _distinct(held: U64, between: U64, odd: U64) -> U64:
     """Return the cards of a hand but for those next above another one of equal points: no card of ``between`` lies between.
 
@@ -213,7 +213,7 @@ def _distinct(held: U64, between: U64, odd: U64) -> U64:
     return held & (odd | ~fill)
 
 
-@njit
+@inlined
 def _chance(
     x: I64, beats: I64, ruffs: I64, again: I64,
     may1: I64, may2: I64, may3: I64, ruff1: I64, ruff2: I64, ruff3: I64, side1: I64, side2: I64, side3: I64,
@@ -239,8 +239,8 @@ def _chance(
 @njit
 def expert_play(view: Any, rules: Any, w: Any) -> U64:
     """Return the card with the best estimate under weights w."""
-    contract = view.contract
-    me = view.seat
+    contract = np.uint64(view.contract)
+    me = view.seat & 3
     hand = view.hand
     trump = view.trump
     low = view.low == 1
@@ -252,7 +252,7 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
     if distinct & (distinct - ONE) == ZERO:
         return distinct
     behind = 3 - on_table
-    partner = me ^ view.pairing
+    partner = (me ^ view.pairing) & 3
     side1 = np.int64(256) if (me + 1) & 3 == partner else np.int64(0)
     side2 = np.int64(256) if (me + 2) & 3 == partner else np.int64(0)
     side3 = np.int64(256) if (me + 3) & 3 == partner else np.int64(0)
@@ -266,7 +266,7 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
     out3 = void3 if behind > 2 else _PACK
 
     # the worth of a trick: what it pays, and four cards
-    e_all = points_in(rules, contract, unseen) * _SHARE[popcount(unseen)] >> 10
+    e_all = points_in(rules, contract, unseen) * _SHARE[np.uint64(popcount(unseen))] >> 10
     pays = 64 * rules.trick[contract]
     if rules.most[contract] != 0:
         own = view.tricks[me] + view.tricks[partner]
@@ -279,7 +279,7 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
     trumps_unseen = popcount(unseen & trump)
     trumps_held = popcount(hand & trump)
     trump_holders = _holders(voids, trump) if trump != ZERO else np.int64(0)
-    can_ruff = (256 - _NONE[16 * trump_holders + trumps_unseen]) * w[_RUFF] >> 8
+    can_ruff = (256 - _NONE[np.uint64(16 * trump_holders + trumps_unseen)]) * w[_RUFF] >> 8
 
     # the trick on the table: its points, its best card, and of the suit led the unseen cards, who may hold them, their mean points
     here = pays + behind * e_all
@@ -292,19 +292,16 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
         trumps = view.trick & trump
         winning = trumps if trumps != ZERO else view.trick & led
         winning = lowest_bit(winning) if low else highest_bit(winning)
-        here += 64 * rules.card_points[contract, ctz(view.trick_cards[0])]
+        here += 64 * rules.card_points[contract, np.uint64(ctz(view.trick_cards[0]))]
         if on_table > 1:
             if view.played[partner] & winning != ZERO:
                 won = np.int64(256)
-            here += 64 * rules.card_points[contract, ctz(view.trick_cards[1])]
+            here += 64 * rules.card_points[contract, np.uint64(ctz(view.trick_cards[1]))]
             if on_table > 2:
-                here += 64 * rules.card_points[contract, ctz(view.trick_cards[2])]
+                here += 64 * rules.card_points[contract, np.uint64(ctz(view.trick_cards[2]))]
         n = popcount(unseen & led)
         holders = _holders(voids, led)
         e_led = _mean_points(rules, contract, led, unseen & led, n, e_all)
-    # chances of cards that do not win, alike but for the sign of the trick's value
-    lost_wanted = np.int64(-1)
-    lost_unwanted = np.int64(-1)
     ready = False
     none = np.int64(256)
     may1 = may2 = may3 = ruff1 = ruff2 = ruff3 = ruffs = np.int64(0)
@@ -327,7 +324,7 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
             n_suit = popcount(unseen & suit)
             k_suit = _holders(voids, suit)
             e_suit = _mean_points(rules, contract, suit, unseen & suit, n_suit, e_all)
-        none_suit = _NONE[16 * k_suit + n_suit]
+        none_suit = _NONE[np.uint64(16 * k_suit + n_suit)]
         worth = pays + e_suit + 3 * e_all + ((k_suit * (256 - none_suit) * (e_suit - e_all)) >> 8)
         if on_table == 0:
             led = suit
@@ -339,7 +336,7 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
         if not ready:
             # what the seats behind can do in the suit led
             ready = True
-            none = _NONE[16 * holders + n]
+            none = _NONE[np.uint64(16 * holders + n)]
             may1 = np.int64(out1 & led == ZERO)
             may2 = np.int64(out2 & led == ZERO)
             may3 = np.int64(out3 & led == ZERO)
@@ -375,73 +372,56 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
             rest = held ^ _weakest(held, low)
             card = _weakest(rest, low)
             h = popcount(unseen & _beating(card, suit, low))
-            entry = base + 3 * min(h if pay else n_suit - h, 7)
-            shift1 = w[entry + 1] - w[entry]
+            entry = np.uint64(base + 3 * min(h if pay else n_suit - h, 7))
+            shift1 = w[entry + ONE] - w[entry]
             if m > 2:
                 card = _weakest(rest ^ card, low)
                 h = popcount(unseen & _beating(card, suit, low))
-                entry = base + 3 * min(h if pay else n_suit - h, 7)
-                shift2 = w[entry + 2] - w[entry + 1]
+                entry = np.uint64(base + 3 * min(h if pay else n_suit - h, 7))
+                shift2 = w[entry + _TWO] - w[entry + ONE]
 
         common = np.int64(0)
         if suit != trump and m <= 3:
-            common += stake * w[(_SHORT if trumps_held > 0 else _SHORT_N) + m - 1]
+            common += stake * w[np.uint64((_SHORT if trumps_held > 0 else _SHORT_N) + m - 1)]
         if on_table == 0:
             if suit == trump:
                 common += stake * (w[_LEAD_TRUMP] if any_trick > 0 else w[_LEAD_TRUMP_N]) * (3 * trumps_held - trumps_unseen) >> 2
             common += stake * (w[_LEAD_LEN] if worth > 0 else w[_LEAD_LEN_N]) * m >> 2
 
+        # can a card of the suit be the trick's best so far
+        may_win = on_table == 0 or suit == trump or (suit == led and winning & suit != ZERO)
+        lead_worth = any_trick * (w[_LEAD_WIN] if any_trick > 0 else w[_LEAD_LOSE])
+        # From here on choices of values, not of ways: what a card does is a coin toss to a branch predictor.
         while cards != ZERO:
             card = lowest_bit(cards)
             cards ^= card
             beating = _beating(card, suit, low)
             h = popcount(unseen & beating)
-            points = 64 * np.int64(rules.card_points[contract, ctz(card)])
-            if on_table == 0:
-                wins = True
-            elif suit == trump:
-                wins = winning & trump == ZERO or winning & beating == ZERO
-            else:
-                wins = suit == led and winning & suit != ZERO and winning & beating == ZERO
+            points = 64 * np.int64(rules.card_points[contract, np.uint64(ctz(card))])
+            wins = may_win & (winning & beating == ZERO)
             value = here + points
             wanted = value > 0
-            x = np.int64(-1)
-            if not wins:
-                x = lost_wanted if wanted else lost_unwanted
-            if x < 0:
+            x = np.int64(256) if wins else won
+            if behind > 0:
+                # a trick wanted is beaten by who can, one not wanted is taken by who must
                 top = card if wins else winning
-                x = np.int64(256) if wins else won
-                if behind > 0:
-                    beats = np.int64(0)
-                    over = ruffs
-                    if top & led != ZERO:
-                        # a trick wanted is beaten by who can, one not wanted is taken by who must
-                        above = popcount(unseen & _beating(top, led, low))
-                        beats = 256 - _NONE[16 * holders + above] if wanted else _NONE[16 * holders + n - above] - none
-                    else:
-                        above = popcount(unseen & _beating(top, trump, low))
-                        over = (256 - _NONE[16 * trump_holders + above]) * w[_RUFF] >> 8
-                    again = w[_REBEAT]
-                    if not wanted:
-                        over = np.int64(0)
-                        again = np.int64(256)
-                    x = _chance(x, beats, over, again, may1, may2, may3, ruff1, ruff2, ruff3, side1, side2, side3)
-                if not wins:
-                    if wanted:
-                        lost_wanted = x
-                    else:
-                        lost_unwanted = x
-            score = common + (2 * x - 256) * value
-
+                in_led = top & led != ZERO
+                above = popcount(unseen & _beating(top, led if in_led else trump, low))
+                none_above = _NONE[
+                    np.uint64((16 * holders if in_led else 16 * trump_holders) + (above if wanted or not in_led else n - above))
+                ]
+                beats = (256 - none_above if wanted else none_above - none) if in_led else np.int64(0)
+                over = ruffs if in_led else (256 - none_above) * w[_RUFF] >> 8
+                over = over if wanted else np.int64(0)
+                again = w[_REBEAT] if wanted else np.int64(256)
+                x = _chance(x, beats, over, again, may1, may2, may3, ruff1, ruff2, ruff3, side1, side2, side3)
             guards = popcount(held & ~beating) - 1
-            later = w[base + 3 * min(h if pay else n_suit - h, 7) + min(guards, 2)]
-            if guards == 0:
-                later += shift1 + shift2
-            elif guards == 1:
-                later += shift2
+            later = w[np.uint64(base + 3 * min(h if pay else n_suit - h, 7) + min(guards, 2))]
+            later += shift2 if guards < 2 else np.int64(0)
+            later += shift1 if guards < 1 else np.int64(0)
+            score = common + (2 * x - 256) * value
             score -= later * scale + abs(points) * (w[_KEEP_PLUS] if points > 0 else w[_KEEP_MINUS])
-            if wins:
-                score += x * any_trick * (w[_LEAD_WIN] if any_trick > 0 else w[_LEAD_LOSE]) >> 8
+            score += x * lead_worth >> 8 if wins else np.int64(0)
             if score > best_score:
                 best_score = score
                 best = card
