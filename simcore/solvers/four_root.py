@@ -300,29 +300,32 @@ def value_between(
     guess: I64,
 ) -> I64:
     """Return the value at the root, known to lie in ``low`` … ``high``, by zero-window searches from ``guess`` on."""
-    # Values lie a step apart.  Walk from the guess with growing strides: questions far from the value are the cheap ones, but each
-    # of many near ones costs.
+    # Values lie a step apart.  The first questions go to the next value; if they do not close in on it, strides grow, and once
+    # there is a bound on both sides the range is halved.
     step = v[STEP] if v[KIND] == SCORING else np.int64(1)
     low = -(-low // step)
     high = high // step
-    guess = max(low, min(high, guess // step))
+    target = max(low + 1, min(high, guess // step))
     stride = np.int64(0)
+    asked = 0
     rising = False
     falling = False
-    target = max(low + 1, guess)
     while low < high:
         value = at_least(u, v, keys, patterns, marks, used, hints, target * step)
-        if value >= target * step:
+        reached = value >= target * step
+        if reached:
             low = -(-value // step)
             rising = True
         else:
             high = value // step
             falling = True
-        if rising and falling:
+        asked += 1
+        if asked >= 3:
+            stride = 2 * stride + 1
+        if rising and falling and asked >= 3:
             target = (low + high + 1) >> 1
         else:
-            target = min(high, low + 1 + stride) if rising else max(low + 1, high - stride)
-        stride = 2 * stride + 1
+            target = min(high, low + 1 + stride) if reached else max(low + 1, high - stride)
     return low * step
 
 
