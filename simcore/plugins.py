@@ -98,6 +98,11 @@ def python_decision(
     return Decision(player, kind, function, address, compiled=False, errors=errors, keep=keep, **facts)
 
 
+def _told(error: BaseException) -> str:
+    """Return an exception in one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:400]
+
+
 @cache
 def _load(path: str, sha256: str) -> types.ModuleType:
     """Run a plug-in's file, once for each content."""
@@ -109,7 +114,7 @@ def _load(path: str, sha256: str) -> types.ModuleType:
     sys.modules[name] = module
     try:
         specification.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         line = error.lineno if isinstance(error, SyntaxError) else None
         trace = error.__traceback__
@@ -117,7 +122,8 @@ def _load(path: str, sha256: str) -> types.ModuleType:
             if trace.tb_frame.f_code.co_filename == path:
                 line = trace.tb_lineno
             trace = trace.tb_next
-        raise BadInput(f"player file {path!r}, line {line}: {type(error).__name__}: {error}") from None
+        place = f"player file {path!r}" + (f", line {line}" if line else "")
+        raise BadInput(f"{place}: {_told(error)}") from None
     return module
 
 
@@ -177,8 +183,12 @@ def load_decisions(path: str, name: str, options: Mapping[str, str], game: str) 
             address, keep = _compiled(function, game)
         except Exception as error:  # numba's typing raises many kinds, a KeyError for an unknown field
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            message = lines[1] if isinstance(error, NumbaError) and len(lines) > 1 else f"{type(error).__name__}: {error}"
-            raise BadInput(f"player file {path!r}: numba cannot compile {name}_{kind}(view, rules, stream): {message}") from None
+            message = _told(error)
+            if isinstance(error, NumbaError):  # the reason and the place stand below a heading
+                message = " ".join([*lines[1:2], *(line for line in lines if line.startswith("File "))])
+            raise BadInput(
+                f"player file {path!r}: numba cannot compile {name}_{kind}(view, rules, stream): {message[:400]}"
+            ) from None
         decisions[kind] = Decision(spec, kind, function, address, True, specialise=specialised, keep=keep, **facts)
     return decisions
 
@@ -200,9 +210,9 @@ def failure(game: str, decision: Decision, table: Any, view: Any, rules: Any, st
             error = raised
     if error is None:
         action, legal = (_shown(decision.kind, int(mask)) for mask in (table.refused, view.legal))
-        did = f"returned {action}, which is not one of the legal {legal}"
+        did = f"returned {action}, which is not exactly one of the legal {legal}"
     else:
-        did = f"raised {type(error).__name__}: {error}"
+        did = f"raised {_told(error)}"
     return PlayerError(f"player {decision.player!r} {did}: {where(game, decision.kind, table, view, stream)}")
 
 

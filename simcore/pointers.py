@@ -78,7 +78,8 @@ def compiled_pointer(function: Any, view: np.dtype[Any], rules: np.dtype[Any], s
     If the function raises, the C function returns zero, which is never a legal action.
 
     Raises:
-        numba.core.errors.NumbaError: the function cannot be compiled for these records, or returns no integer.
+        numba.core.errors.NumbaError: the function cannot be compiled for these records.
+        TypeError: it returns no integer.
     """
     pointers = [_types.CPointer(numba.from_dtype(dtype)) for dtype in (view, rules, stream)]
 
@@ -89,6 +90,9 @@ def compiled_pointer(function: Any, view: np.dtype[Any], rules: np.dtype[Any], s
         except Exception:
             return np.uint64(0)
 
+    result = next(iter(function.overloads.values())).signature.return_type
+    if not isinstance(result, types.Integer):
+        raise TypeError(f"it returns {result}, not an integer")
     address: int = decide.address
     return address, decide
 

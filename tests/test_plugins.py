@@ -207,6 +207,16 @@ def textual_play(view, rules, stream):
     return "SA"
 
 
+@njit
+def fraction_play(view, rules, stream):
+    return 1.5
+
+
+@njit
+def narrow_play(view):
+    return view.legal
+
+
 def strange_first(view, rules, stream):
     return 1 << 13
 
@@ -219,7 +229,14 @@ def strange_trump(view, rules, stream):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("players")
-    for name, text in {"same": SAME, "slow": SLOW, "faulty": FAULTY, "broken": "x = 1\ny = 1 / 0\n", "syntax": "x = (\n"}.items():
+    for name, text in {
+        "same": SAME,
+        "slow": SLOW,
+        "faulty": FAULTY,
+        "broken": "x = 1\ny = 1 / 0\n",
+        "syntax": "x = (\n",
+        "leaver": "import sys\nsys.exit(0)\n",
+    }.items():
         (folder / f"{name}.py").write_text(text)
     return folder
 
@@ -313,10 +330,10 @@ def test_the_manual_names_every_field() -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("stranger", ["returned 0x2000, which is not one of the legal", "trick 4, card "]),
-        ("revoker", ["which is not one of the legal", "decision 'play'"]),
-        ("greedier", ["which is not one of the legal"]),
-        ("none", ["returned 0x0, which is not one of the legal"]),
+        ("stranger", ["returned 0x2000, which is not exactly one of the legal", "trick 4, card "]),
+        ("revoker", ["which is not exactly one of the legal", "decision 'play'"]),
+        ("greedier", ["which is not exactly one of the legal"]),
+        ("none", ["returned 0x0, which is not exactly one of the legal"]),
         ("raiser", ["raised ValueError: what now", "trick 4, card "]),
         ("slowraiser", ["raised IndexError: list index out of range", "trick 4, card "]),
         ("text", ["raised TypeError: 'str' object cannot be interpreted as an integer"]),
@@ -350,7 +367,7 @@ def test_bad_answers_in_showcase(files: Path) -> None:
     for name, place in (("strange_first", "decision 'first', trick 1"), ("strange_trump", "decision 'trump'")):
         spec = f"greedy+{files / 'faulty.py'}:strange"
         player = {"N": spec, "S": spec} if name == "strange_first" else {"N": f"{spec}+{files / 'slow.py'}:chance", "S": spec}
-        with pytest.raises(PlayerError, match="which is not one of the legal") as caught:
+        with pytest.raises(PlayerError, match="which is not exactly one of the legal") as caught:
             simcore.replay("showcase", seed=1, player=player)
         assert "deal 0, seat " in str(caught.value)
         if name == "strange_first":
@@ -408,6 +425,12 @@ def test_no_answer_is_an_error_in_python(files: Path) -> None:
         ("{}/slow.py:chance:specialise=1", ["needs @njit functions; chance_call is plain Python"]),
         ("greedy+{}/faulty.py:untyped", ["numba cannot compile untyped_play(view, rules, stream)", "no_such_field"]),
         ("greedy+{}/faulty.py:textual", ["numba cannot compile textual_play(view, rules, stream)"]),
+        (
+            "greedy+{}/faulty.py:fraction",
+            ["numba cannot compile fraction_play(view, rules, stream): TypeError: it returns float64"],
+        ),
+        ("greedy+{}/faulty.py:narrow", ["numba cannot compile narrow_play(view, rules, stream)"]),
+        ("{}/leaver.py:x", ["leaver.py', line 2: SystemExit: 0"]),
         ("greedi", ["player 'greedi'", "FILE.py:NAME"]),
     ],
 )
@@ -417,6 +440,7 @@ def test_bad_files_are_refused(files: Path, spec: str, words: list[str]) -> None
     for word in words:
         assert word in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 700
 
 
 def test_a_run_knows_its_players_file(tmp_path: Path) -> None:
