@@ -138,12 +138,12 @@ def test_the_fingerprint_depends_on_kernel_sources_and_nothing_above_them(copy: 
         "print(*seen)\n"
     )
     kernels = ["rng.py", "_jit.py", "deals/shuffle.py", "elections/play.py", "a_new_file.py"]
-    above = ["batches/run.py", "rulesets/__init__.py"]
+    above = ["batches/run.py", "choosing/race.py", "rulesets/__init__.py"]
     assert all((root / name).exists() for name in [*kernels[:-1], *above])
     seen = run_python(code, copy, {"FILES": repr(kernels + above)}).split()
-    assert len(seen) == 1 + 5 + 2 + 1 + 1
+    assert len(seen) == 1 + 5 + 3 + 1 + 1
     changed = [a != b for a, b in pairwise(seen)]
-    assert changed == [True] * 5 + [False] * 2 + [False, True]
+    assert changed == [True] * 5 + [False] * 3 + [False, True]
     assert all(len(fingerprint) == 16 and set(fingerprint) <= set("0123456789abcdef") for fingerprint in seen)
 
 
