@@ -101,6 +101,8 @@ def test_no_result_is_beyond_its_bounds(objective: str, ruleset: str) -> None:
 def test_the_same_seed_gives_the_same_answer_on_any_threads() -> None:
     one, two_threads = (choose(dealer="W", calls="N clubs, E hearts", max_deals=700, threads=n) for n in (1, 2))
     assert one == two_threads
+    same = choose(hand=simcore.Hand.parse(HAND), dealer="w", calls=[("N", "clubs"), ("e", "Hearts")], max_deals=700)
+    assert same == one
     assert one.worlds() == two_threads.worlds()
     assert choose(dealer="W", calls="N clubs, E hearts", max_deals=700, seed=8).rows != one.rows
 
@@ -321,8 +323,10 @@ def test_not_this_seats_turn() -> None:
         ({"dealer": "W", "calls": "N clubs, E hearts, S pass, W pass, N clubs"}, ["call 5", "E5"]),
         ({"dealer": "W", "calls": "N pass, E clubs, S pass, W pass, N clubs"}, ["call 5", "ended"]),
         ({"dealer": "W", "calls": "N pass, E clubs, S pass, W hearts, N clubs"}, ["call 5", "E's turn", "E6"]),
-        ({"dealer": "W", "calls": "N clubs, E clubs"}, ["N names the contract", "E11"]),
+        ({"dealer": "W", "calls": "N clubs, E clubs"}, ["'N clubs, E clubs'", "N names the contract", "E11"]),
         ({"dealer": "W", "calls": "N pass, E pass, S pass, W pass"}, ["nothing is played", "E9"]),
+        ({"dealer": "W", "calls": ["N clubs"]}, ["'N clubs'", "seat and a call"]),
+        ({"dealer": "W", "calls": "N clubs,, E hearts"}, ["''", "seat and a call"]),
         ({"dealer": "W", "calls": "N clubs E pass"}, ["'N clubs E pass'", "seat and a call"]),
         ({"lot": "NN"}, ["'NN'", "E1"]),
         ({"partner": "S"}, ["'S'", "lot, any, N, E, W"]),

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from simcore import __version__
 from simcore.batches.config import GAME_SEATS, PAIRINGS, Config, make_config, seat_index
-from simcore.cards import SEATS, format_hand, parse_hand
+from simcore.cards import SEATS, Hand, format_hand, parse_hand
 from simcore.elections.auction import legal_calls, legal_contracts
 from simcore.elections.engine import start_deal
 from simcore.elections.state import AUCTION, NAMING, new_table, new_view
@@ -50,7 +50,7 @@ class ElectionsQuestion:
     def of(
         cls,
         *,
-        hand: str,
+        hand: str | Hand,
         seat: str,
         dealer: str | None = None,
         lot: str | None = None,
@@ -68,7 +68,7 @@ class ElectionsQuestion:
         """Check a question.
 
         Args:
-            hand: 13 cards, PBN.
+            hand: 13 cards, PBN or a Hand.
             seat: who holds them.
             dealer: needed with calls, and to ask what to call.
             lot: the lot pair of some seat, as NS or SW (E1); None: any, drawn in each world.
@@ -99,7 +99,7 @@ class ElectionsQuestion:
         return cls(
             config=config,
             seat=me,
-            hand=parse_hand(hand, size=13),
+            hand=parse_hand(str(hand), size=13),
             lots=0 if lot is None else _parse_lot(lot),
             calls=heard,
             partner=_parse_partner(partner, me),
@@ -151,14 +151,15 @@ def parse_calls(calls: str | Sequence[tuple[str, str]] | None) -> tuple[tuple[st
     """
     if calls is None:
         return ()
-    if not isinstance(calls, str):
-        return tuple((str(seat).upper(), str(word)) for seat, word in calls)
+    items: Sequence[Any] = calls
+    if isinstance(calls, str):
+        items = [item.split() for item in calls.split(",")] if calls.strip() else []
     heard = []
-    for item in calls.split(",") if calls.strip() else ():
-        words = item.split()
-        if len(words) != 2 or words[0].upper() not in tuple(SEATS):
-            raise BadInput(f"call {item.strip()!r} in {calls!r} is not a seat and a call; accepted: as in 'E pass, S clubs'")
-        heard.append((words[0].upper(), words[1].lower()))
+    for words in items:
+        if isinstance(words, str) or len(words) != 2 or str(words[0]).upper() not in tuple(SEATS):
+            shown = words if isinstance(words, str) else " ".join(map(str, words))
+            raise BadInput(f"call {shown!r} in {calls!r} is not a seat and a call; accepted: as in 'E pass, S clubs'")
+        heard.append((str(words[0]).upper(), str(words[1]).lower()))
     return tuple(heard)
 
 
@@ -225,7 +226,8 @@ def _what_now(
         note = f"the auction is over: {turn} names the contract (E11)"
         return (), _bits(legal_contracts(rules, view)), "contract", (note,)
     why = f"{turn} names the contract (E11)" if table.phase == NAMING else "nothing is played (E8, E9)"
-    raise BadInput(f"after the calls {calls!r} {SEATS[seat]} has no choice: {why}; accepted: calls up to {SEATS[seat]}'s turn")
+    said = ", ".join(" ".join(call) for call in calls)
+    raise BadInput(f"after the calls {said!r} {SEATS[seat]} has no choice: {why}; accepted: calls up to {SEATS[seat]}'s turn")
 
 
 def _bits(mask: Any) -> tuple[int, ...]:

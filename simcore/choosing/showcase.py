@@ -12,7 +12,7 @@ from typing import Any
 
 from simcore import __version__
 from simcore.batches.config import seat_index
-from simcore.cards import FULL, format_cards, format_hand, parse_card, parse_cards, parse_hand
+from simcore.cards import FULL, Hand, format_cards, format_hand, parse_card, parse_cards, parse_hand
 from simcore.choosing.result import Choices
 from simcore.errors import BadInput, NotationError
 from simcore.rules import TRUMPS, Ruleset, load_ruleset
@@ -26,7 +26,7 @@ _TRICKS = 13
 
 def answer_showcase(
     *,
-    hand: str,
+    hand: str | Hand,
     seat: str,
     leader: str,
     show: str = "",
@@ -38,7 +38,7 @@ def answer_showcase(
     """Compare the six trumps for the seat that names.
 
     Args:
-        hand: cards still in hand, PBN.
+        hand: cards still in hand, PBN or a Hand.
         seat: who holds them and names.
         leader: who leads to the second playout (S10).
         show: both showcases, as ``N:AK... S:.QJ..``.
@@ -52,7 +52,7 @@ def answer_showcase(
     start = time.monotonic()
     rules = load_ruleset("showcase" if ruleset is None else ruleset, "showcase")
     me, lead = seat_index(seat, "showcase", "seat"), seat_index(leader, "showcase", "leader")
-    holdings = _holdings(rules, me, hand, show, turned, discards, won)
+    holdings = _holdings(rules, me, str(hand), show, turned, discards, won)
     reading = rules.choices["all_trump"]
     tricks = two.all_trumps(*holdings, lead, all_trump=reading)
     points = [int(n) if me == 0 else _TRICKS - int(n) for n in tricks]
