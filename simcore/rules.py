@@ -100,6 +100,9 @@ ELECTIONS_RULES = np.dtype(
         ("card_points", "i4", (MAX_CONTRACTS, 64)),
         ("suit_points", "i8", (MAX_CONTRACTS, 4)),  # points of most cards of a suit
         ("odd_cards", "u8", (MAX_CONTRACTS,)),  # mask of the cards that have other points
+        ("mean_points", "i8", (MAX_CONTRACTS, 5)),  # 64ths, of a card of each suit, then of any card
+        ("pack_points", "i8", (MAX_CONTRACTS,)),  # points of all cards
+        ("pack_size", "i8", (MAX_CONTRACTS,)),  # the same without their signs
     ],
     align=True,
 )
@@ -254,6 +257,10 @@ class Ruleset:
             for suit in SUITS:
                 points = [int(row["card_points"][c, card]) for card in ALL_CARDS if card >> 4 == suit]
                 row["suit_points"][c, suit] = max(sorted(set(points)), key=points.count)
+                row["mean_points"][c, suit] = 64 * sum(points) // 13
+            everything = [int(row["card_points"][c, card]) for card in ALL_CARDS]
+            row["mean_points"][c, 4] = 64 * sum(everything) // 52
+            row["pack_points"][c], row["pack_size"][c] = sum(everything), sum(map(abs, everything))
             row["odd_cards"][c] = sum(
                 1 << card for card in ALL_CARDS if row["card_points"][c, card] != row["suit_points"][c, card >> 4]
             )

@@ -28,7 +28,7 @@ from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, ctz, highest_bit, lowest_bit, popcount
 from simcore.tricks import led_suit
 
-__all__ = ["WEIGHTS", "expert_play", "odd_points", "points_in"]
+__all__ = ["expert_play", "odd_points", "points_in"]
 
 _PACK = np.uint64(0x1FFF1FFF1FFF1FFF)
 _CLUBS, _DIAMONDS, _HEARTS, _SPADES = (np.uint64(0x1FFF << 16 * suit) for suit in range(4))
@@ -237,8 +237,8 @@ def _chance(
 
 
 @njit
-def expert_play(view: Any, rules: Any, w: Any) -> U64:
-    """Return the card with the best estimate under weights w."""
+def expert_play(view: Any, rules: Any) -> U64:
+    """Return the card with the best estimate."""
     contract = np.uint64(view.contract)
     me = view.seat & 3
     hand = view.hand
@@ -272,14 +272,14 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
         own = view.tricks[me] + view.tricks[partner]
         theirs = view.tricks_played - own
         pivot = _PIVOT[8 * max(7 - own, 0) + max(7 - theirs, 0)]
-        pays += rules.most[contract] * (w[_MOST] * pivot >> 8) >> 2
+        pays += rules.most[contract] * (WEIGHTS[_MOST] * pivot >> 8) >> 2
     any_trick = pays + 4 * e_all
     stake = abs(any_trick) + 32
 
     trumps_unseen = popcount(unseen & trump)
     trumps_held = popcount(hand & trump)
     trump_holders = _holders(voids, trump) if trump != ZERO else np.int64(0)
-    can_ruff = (256 - _NONE[np.uint64(16 * trump_holders + trumps_unseen)]) * w[_RUFF] >> 8
+    can_ruff = (256 - _NONE[np.uint64(16 * trump_holders + trumps_unseen)]) * WEIGHTS[_RUFF] >> 8
 
     # the trick on the table: its points, its best card, and of the suit led the unseen cards, who may hold them, their mean points
     here = pays + behind * e_all
@@ -356,14 +356,14 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
         if suit == trump:
             pay = any_trick > 0
             base = np.int64(_TRUMPS)
-            scale = any_trick + (stake * w[_TRUMP_OPTION] >> 8)
+            scale = any_trick + (stake * WEIGHTS[_TRUMP_OPTION] >> 8)
         if not pay:
             base += _COSTS
-        scale += scale * (w[_STAGE_PLUS] if pay else w[_STAGE_MINUS]) * (view.tricks_played - 6) >> 8
+        scale += scale * (WEIGHTS[_STAGE_PLUS] if pay else WEIGHTS[_STAGE_MINUS]) * (view.tricks_played - 6) >> 8
         if on_table == 0:
-            scale = scale * (w[_F_LEAD] if pay else w[_F_LEAD_N]) >> 8
+            scale = scale * (WEIGHTS[_F_LEAD] if pay else WEIGHTS[_F_LEAD_N]) >> 8
         elif suit != led:
-            scale = scale * (w[_F_DISCARD] if pay else w[_F_DISCARD_N]) >> 8
+            scale = scale * (WEIGHTS[_F_DISCARD] if pay else WEIGHTS[_F_DISCARD_N]) >> 8
 
         # without the weakest card, or the next, the cards above have a guard less
         shift1 = np.int64(0)
@@ -373,24 +373,27 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
             card = _weakest(rest, low)
             h = popcount(unseen & _beating(card, suit, low))
             entry = np.uint64(base + 3 * min(h if pay else n_suit - h, 7))
-            shift1 = w[entry + ONE] - w[entry]
+            shift1 = WEIGHTS[entry + ONE] - WEIGHTS[entry]
             if m > 2:
                 card = _weakest(rest ^ card, low)
                 h = popcount(unseen & _beating(card, suit, low))
                 entry = np.uint64(base + 3 * min(h if pay else n_suit - h, 7))
-                shift2 = w[entry + _TWO] - w[entry + ONE]
+                shift2 = WEIGHTS[entry + _TWO] - WEIGHTS[entry + ONE]
 
         common = np.int64(0)
         if suit != trump and m <= 3:
-            common += stake * w[np.uint64((_SHORT if trumps_held > 0 else _SHORT_N) + m - 1)]
+            common += stake * WEIGHTS[np.uint64((_SHORT if trumps_held > 0 else _SHORT_N) + m - 1)]
         if on_table == 0:
             if suit == trump:
-                common += stake * (w[_LEAD_TRUMP] if any_trick > 0 else w[_LEAD_TRUMP_N]) * (3 * trumps_held - trumps_unseen) >> 2
-            common += stake * (w[_LEAD_LEN] if worth > 0 else w[_LEAD_LEN_N]) * m >> 2
+                common += (
+                    stake * (WEIGHTS[_LEAD_TRUMP] if any_trick > 0 else WEIGHTS[_LEAD_TRUMP_N]) * (3 * trumps_held - trumps_unseen)
+                    >> 2
+                )
+            common += stake * (WEIGHTS[_LEAD_LEN] if worth > 0 else WEIGHTS[_LEAD_LEN_N]) * m >> 2
 
         # can a card of the suit be the trick's best so far
         may_win = on_table == 0 or suit == trump or (suit == led and winning & suit != ZERO)
-        lead_worth = any_trick * (w[_LEAD_WIN] if any_trick > 0 else w[_LEAD_LOSE])
+        lead_worth = any_trick * (WEIGHTS[_LEAD_WIN] if any_trick > 0 else WEIGHTS[_LEAD_LOSE])
         # From here on choices of values, not of ways: what a card does is a coin toss to a branch predictor.
         while cards != ZERO:
             card = lowest_bit(cards)
@@ -411,16 +414,16 @@ def expert_play(view: Any, rules: Any, w: Any) -> U64:
                     np.uint64((16 * holders if in_led else 16 * trump_holders) + (above if wanted or not in_led else n - above))
                 ]
                 beats = (256 - none_above if wanted else none_above - none) if in_led else np.int64(0)
-                over = ruffs if in_led else (256 - none_above) * w[_RUFF] >> 8
+                over = ruffs if in_led else (256 - none_above) * WEIGHTS[_RUFF] >> 8
                 over = over if wanted else np.int64(0)
-                again = w[_REBEAT] if wanted else np.int64(256)
+                again = WEIGHTS[_REBEAT] if wanted else np.int64(256)
                 x = _chance(x, beats, over, again, may1, may2, may3, ruff1, ruff2, ruff3, side1, side2, side3)
             guards = popcount(held & ~beating) - 1
-            later = w[np.uint64(base + 3 * min(h if pay else n_suit - h, 7) + min(guards, 2))]
+            later = WEIGHTS[np.uint64(base + 3 * min(h if pay else n_suit - h, 7) + min(guards, 2))]
             later += shift2 if guards < 2 else np.int64(0)
             later += shift1 if guards < 1 else np.int64(0)
             score = common + (2 * x - 256) * value
-            score -= later * scale + abs(points) * (w[_KEEP_PLUS] if points > 0 else w[_KEEP_MINUS])
+            score -= later * scale + abs(points) * (WEIGHTS[_KEEP_PLUS] if points > 0 else WEIGHTS[_KEEP_MINUS])
             score += x * lead_worth >> 8 if wins else np.int64(0)
             if score > best_score:
                 best_score = score

@@ -11,12 +11,10 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, lowest_bit, popcount
-from simcore.elections.expert import odd_points, points_in
 
 __all__ = ["expert_call", "expert_contract", "hand_worth"]
 
 _LANE = np.uint64(0x1FFF)
-_PACK = np.uint64(0x1FFF1FFF1FFF1FFF)
 
 # Worth of a card by rank, weakest first, in 256ths of the worth of a trick in its suit: suits whose tricks pay, suits whose tricks
 # cost; trumps in 256ths of the stake, and in 256ths of the worth of any trick.  Least squares over deals played by four experts in
@@ -35,8 +33,8 @@ _SHOWN, _FOUND = 4, 2
 @njit
 def _worths(rules: Any, contract: I64, suit: I64) -> tuple[I64, I64]:
     """Return the average worth of a trick in a suit, and of any trick, over the whole deal."""
-    e_all = 64 * points_in(rules, contract, _PACK) // 52
-    e_suit = 64 * rules.suit_points[contract, suit] + 64 * odd_points(rules, contract, _LANE << np.uint64(16 * suit)) // 13
+    e_all = rules.mean_points[contract, 4]
+    e_suit = rules.mean_points[contract, suit]
     trick = 64 * rules.trick[contract] + 14 * rules.most[contract]
     return trick + ((13 * e_suit + 3 * e_all) >> 2), trick + 4 * e_all
 
@@ -86,18 +84,9 @@ def hand_worth(rules: Any, contract: I64, hand: U64) -> I64:
             points = 64 * np.int64(rules.card_points[contract, number])
             total += 28 * points + 61 * abs(points)
     # means of the last three over all hands
-    total -= 7 * 64 * points_in(rules, contract, _PACK) + 61 * 16 * _size(rules, contract)
+    total -= 7 * 64 * rules.pack_points[contract] + 61 * 16 * rules.pack_size[contract]
     total += stake * (210 * short - 67 if trump != ZERO else 84 * short - 36 + 33 * long - 29)
     return total // 192
-
-
-@njit
-def _size(rules: Any, contract: I64) -> I64:
-    """Return the sum of the sizes of all cards' points."""
-    total = np.int64(0)
-    for g in range(rules.groups[contract]):
-        total += popcount(rules.group_cards[contract, g]) * abs(rules.group_plus[contract, g] + rules.group_minus[contract, g])
-    return total
 
 
 @njit

@@ -11,7 +11,7 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, lowest_bit, nth_set_bit, popcount
-from simcore.elections.expert import WEIGHTS, expert_play
+from simcore.elections.expert import expert_play
 from simcore.elections.expert_calls import expert_call, expert_contract
 from simcore.elections.state import CALL, CONTRACT
 from simcore.players import EXPERT, RANDOM
@@ -35,7 +35,7 @@ def decide(policy: I64, kind: I64, view: Any, rules: Any, stream: Any) -> U64:
             return expert_call(view, rules)
         if kind == CONTRACT:
             return expert_contract(view, rules)
-        return expert_play(view, rules, WEIGHTS)
+        return expert_play(view, rules)
     if kind == CALL:
         return greedy_call(view, rules)
     if kind == CONTRACT:
