@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from typing import Any
+import threading
+from typing import Any, NoReturn
 
 import click
 
 from cli.options import Choices
 from simcore import __version__
-from simcore.errors import PlayerStuck, RunError, SimcoreError
+from simcore.errors import RunError, SimcoreError
 
 __all__ = ["cli", "main"]
 
@@ -61,28 +62,41 @@ def main(args: list[str] | None = None) -> Any:
     try:
         status = cli.main(args=args, prog_name="simcore", standalone_mode=False)
         sys.stdout.flush()
-        sys.exit(status if isinstance(status, int) else 0)
+        _leave(status if isinstance(status, int) else 0)
     except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        _leave(stop.exit_code)
     except click.ClickException as error:
         error.show()
-        sys.exit(error.exit_code)
+        _leave(error.exit_code)
     except SimcoreError as error:
         click.echo(f"simcore: {error}", err=True)
-        if isinstance(error, PlayerStuck):  # a thread will never end, and would be waited for
-            sys.stdout.flush()
-            os._exit(1)
-        sys.exit(1 if isinstance(error, RunError) else 2)
+        _leave(1 if isinstance(error, RunError) else 2)
     except (click.Abort, KeyboardInterrupt):
         click.echo("simcore: interrupted", err=True)
-        sys.exit(130)
+        _leave(130)
     except BrokenPipeError:
         # the reader has gone (as in "| head"): nothing is wrong, but nothing more can be said
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
+        _leave(141)
     except MemoryError:
         click.echo("simcore: out of memory; fewer --threads need less", err=True)
-        sys.exit(1)
+        _leave(1)
+
+
+def _leave(status: int) -> NoReturn:
+    """End the process.
+
+    Python would wait for threads: those in a player that never answers or in a long search are left behind instead; what they
+    work on is wanted by nobody any more.
+    """
+    workers = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
+    for thread in workers:
+        thread.join(0.1)
+    if any(thread.is_alive() for thread in workers):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import shlex
 import sys
 from collections.abc import Generator
@@ -111,8 +110,7 @@ def _run(game: str, *, threads: int | None, out: Path | None, overwrite: bool, f
         line = shlex.join(["simcore", *(arg for arg in sys.argv[1:] if arg != "--overwrite")])
         what = f"complete parts are in {str(out)!r}; to go on" if out else "to run again"
         click.echo(f"simcore: interrupted; {what}: {line}", err=True)
-        sys.stdout.flush()
-        os._exit(130)  # threads may be a minute from the end of a search, and would be waited for
+        return 130
     if out is not None:
         note(f"{deals:,} deals solved in {seconds:.2f} s on {threads} thread(s)\ntables in {out}", quiet)
     return 0

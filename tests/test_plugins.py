@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,9 @@ def chance_second(view, rules, stream):
 """
 
 FAULTY = """
+import sys
+import time
+
 import numpy as np
 from numba import njit
 from simcore.bits import lowest_bit
@@ -195,6 +199,13 @@ def slowhanger_play(view, rules, stream):
 def slowhanger_call(view, rules, stream):
     while True:
         pass
+
+
+def telling_play(view, rules, stream):
+    while view.tricks_played == 3:
+        print("hanging", file=sys.stderr, flush=True)
+        time.sleep(1000)
+    return lowest(view)
 
 
 @njit
@@ -389,6 +400,22 @@ def test_no_answer_ends_the_program(files: Path, tmp_path: Path, name: str) -> N
             f"faulty.py:{name}' has not answered for 0.3 s: deal 1?[0-9], seat E, decision 'play', trick 4", done.stderr
         )
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [["simulate", "elections", "--deals", "100"], ["replay", "elections", "--deals", "20"]])
+def test_ctrl_c_ends_a_player_that_hangs(files: Path, command: list[str]) -> None:
+    """Long before the player's limit; nothing is waited for."""
+    spec = f"greedy+{files / 'faulty.py'}:telling:limit=3000"
+    line = [sys.executable, "-m", "cli.main", *command, "--seed", "1", "--contract", "nt-most", "--player", f"E={spec}"]
+    with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while "hanging" not in (text := process.stderr.readline()):
+            assert text, "ended before it hung"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
 
 
 def test_no_answer_is_an_error_in_python(files: Path) -> None:

@@ -27,7 +27,7 @@ from simcore.batches.backends import Backend, Buffers, Tally, backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.store import Store, write_atomically
 from simcore.batches.summary import summarise
-from simcore.errors import BadInput, PlayerStuck, SimcoreError
+from simcore.errors import BadInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -177,15 +177,7 @@ def _played_groups(
             piece, buffers, future, last = waiting.popleft()
             yield piece, buffers, backend.wait(future), last
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for _, _, future, _ in waiting:  # what runs already must end before its buffers go
-            if not future.cancelled():
-                try:
-                    backend.wait(future)
-                except PlayerStuck:
-                    raise
-                except SimcoreError:  # the first error is the one to tell
-                    continue
+        pool.shutdown(wait=False, cancel_futures=True)  # what runs already ends by itself, and nobody reads it
 
 
 Progress = Callable[[int], None]
