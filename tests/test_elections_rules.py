@@ -11,6 +11,7 @@ import pytest
 from tables import SEATS, Elections, deal_tricks, words
 
 import simcore
+from simcore.cards import ALL_CARDS, RANKS, format_card
 from simcore.rules import load_ruleset
 
 
@@ -503,6 +504,15 @@ def test_e16_both_signs_where_more_tricks_bring_both() -> None:
         assert joint.give("nt-joint", deal_tricks({"N": tricks, "E": 13 - tricks}))[2] == "loss"
 
 
+def with_the_rest(own: str) -> dict[str, list[str]]:
+    """All tricks of a deal: N takes these cards, E all others."""
+    cards = own.split()
+    rest = [card for card in (format_card(card) for card in ALL_CARDS) if card not in cards]
+    return {"S": [], "W": []} | {
+        seat: [" ".join(taken[i : i + 4]) for i in range(0, len(taken), 4)] for seat, taken in (("N", cards), ("E", rest))
+    }
+
+
 def test_e16_both_signs() -> None:
     """diamonds-colours: N took 5 reds and 3 blacks, net +2 against −2, but fewer plus points than the other side."""
     tricks = [f"S{r} H{r} D{r} C{r}" for r in "23456789TJQK"]
@@ -515,15 +525,19 @@ def test_e16_both_signs() -> None:
     better = {"N": [*halves["N"][:7], "H9 D9 HT DT"], "E": ["S9 C9 ST CT", *halves["E"][1:]], "S": [], "W": []}
     assert Elections().give("diamonds-colours", better)[:3] == (4, -4, "win")
     assert Elections(result="both-signs").give("diamonds-colours", better)[2] == "loss", "more minus points as well"
-    honours = {"N": ["ST SJ S2 H2"], "E": [], "S": [], "W": []}
-    assert Elections(result="both-signs").give("spades-honours", honours)[2] == "loss", "ten plus, but no fewer minus points"
-    honours["E"] = ["HT HJ DT D2"]
-    assert Elections(result="both-signs").give("spades-honours", honours)[2] == "win"
+    equal = with_the_rest("ST SJ CT HT DT S2 S3 S4")
+    assert Elections().give("spades-honours", equal)[:3] == (5, -5, "win")
+    assert Elections(result="both-signs").give("spades-honours", equal)[2] == "loss", "more plus, but no fewer minus points"
+    assert Elections(result="both-signs").give("spades-honours", with_the_rest("ST SJ CT S2"))[2] == "win"
     # a contract of one sign goes by the net, ties by the tie choice
     assert Elections(result="both-signs").give("clubs-tricks", deal_tricks({"N": 7, "E": 6}))[2] == "win"
     # joined lines keep their signs: CT is +5 and −2
-    joint = {"N": ["CT S2 H2 H3"], "E": ["C2 D2 D3 D4"], "S": [], "W": []}
-    assert Elections("elections-joint", result="both-signs").give("spades-joint", joint)[:3] == (3, -2, "loss")
+    joint = with_the_rest("CT ST SJ S2")
+    assert Elections("elections-joint").give("spades-joint", joint)[:3] == (13, -39, "win")
+    assert Elections("elections-joint", result="both-signs").give("spades-joint", joint)[2] == "win"
+    joint = with_the_rest(" ".join(f"C{rank}" for rank in RANKS) + " ST S2 S3")
+    assert Elections("elections-joint").give("spades-joint", joint)[:3] == (-11, -15, "win")
+    assert Elections("elections-joint", result="both-signs").give("spades-joint", joint)[2] == "loss", "more minus points"
 
 
 def test_e17_credit_is_the_sides_points() -> None:
