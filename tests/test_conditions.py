@@ -127,7 +127,7 @@ def test_a_condition_means_what_it_says_and_its_bounds_are_necessary(tree: tuple
         ("N.hcp > 3 and", 14, "seat"),
         ("N.hcp > 99999", 9, "99999"),
         ("N hcp > 3", 3, "'.'"),
-        ("", 1, "seat"),
+        ("", 1, "empty"),
     ],
 )
 def test_mistakes_point_at_the_character(text: str, place: int, words: str) -> None:
@@ -294,6 +294,8 @@ def test_known_cards_and_conditions_everywhere(tmp_path: Path) -> None:
     [
         (None, "N.spades >= 8 and S.spades >= 6", "no deal satisfies"),
         (None, "N.spades > 13", "no deal satisfies"),
+        (None, "N.shape != xxxx", "no deal satisfies"),
+        (None, "N.shape = xxxx and not N.shape = xxxx", "no deal satisfies"),
         ("N:A... - - -", "S has SA", "SA"),
         ("N:AKQJT98765432... - - -", "N.hearts = 1", "no deal satisfies"),
         (None, "N has SA and E has SA", "SA"),
@@ -315,6 +317,8 @@ def test_rare_conditions_are_dealt_directly() -> None:
         "N.spades >= 10 or S.hearts >= 10 or E.hcp >= 30",
         "N.shape = 7-6-0-0, 8-5-0-0 and (E.hcp >= 20 or W.hcp >= 20)",
         "N.spades >= 12 or N.shape = 13-0-0-0",
+        "not N.shape = xxxx or N.hcp > 35",
+        "N.shape = xxxx and N has A♠",
     ):
         tries = deal_conditioned(1, 0, 200, dealing_plan("elections", None, where))[2]
         assert tries.mean() < 2, where

@@ -103,7 +103,7 @@ class _Node:
 
 _OPPOSITE = {"<=": ">", ">": "<=", "=": "!=", "!=": "="}
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?![\w-]))|(?P<shape>[0-9xX][\w-]*)|(?P<word>[A-Za-z♠♥♦♣]\w*)|(?P<sign><=|>=|==|!=|[<>=+\-().,]))"
+    r"\s*(?:(?P<number>\d+(?![\w-]))|(?P<shape>[0-9xX][\w-]*)|(?P<word>[A-Za-z♠♥♦♣][\w♠♥♦♣]*)|(?P<sign><=|>=|==|!=|[<>=+\-().,]))"
 )
 
 
@@ -272,6 +272,8 @@ class _Parser:
         nodes = []
         for order in orders:
             tests = [_Node("sum", terms={(seat, 3 - i): 1}, relation="=", constant=n) for i, n in enumerate(order) if n is not None]
+            if not tests:  # xxxx: any hand
+                tests = [_Node("sum", relation="<=")]
             nodes.append(tests[0] if len(tests) == 1 else _Node("and", tests))
         return nodes[0] if len(nodes) == 1 else _Node("or", nodes)
 
@@ -373,6 +375,8 @@ def parse_condition(text: str, seats: Sequence[str]) -> Condition:
         BadInput: pointing at the character.
     """
     parser = _Parser(text, "".join(seats))
+    if len(parser.tokens) == 1:
+        parser.fail("it is empty; accepted: a condition like 'N.hcp >= 15'", 0)
     if len(parser.tokens) > 2000:
         parser.fail("too long; accepted: up to 2000 words", 0)
     try:

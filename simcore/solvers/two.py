@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from simcore._jit import I64, njit
 from simcore.bits import ZERO
-from simcore.cards import FULL, Hand, format_card, format_hand, parse_card
+from simcore.cards import FULL, Hand, format_card, format_cards, format_hand, parse_card
 from simcore.errors import BadInput
 from simcore.rules import TRUMPS
 from simcore.solvers import two_play
@@ -140,7 +140,8 @@ def _position(hand_n: Holding, hand_s: Holding, leader: str | int, tricks: int |
     lead = _choice(leader, _SEATS, "leader")
     twice = int(hands[0] & hands[1]) | int((hands[0] | hands[1]) & on_table)
     if twice:
-        where = f"{format_hand(int(hands[0]))!r}, {format_hand(int(hands[1]))!r} and {table!r} on the table"
+        shown = f" and {format_cards(int(on_table))} on the table" if on_table else ""
+        where = f"{format_hand(int(hands[0]))!r}, {format_hand(int(hands[1]))!r}{shown}"
         raise BadInput(f"cards {format_hand(twice)!r} stand twice in {where}; accepted: a card once")
     sizes = [int(hand).bit_count() for hand in hands]
     sizes[lead] += int(on_table != ZERO)
