@@ -100,7 +100,7 @@ def places(showcase: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
 # ---- the parts
 
 
-@given(st.tuples(U64, U64, U64, U64), U64.filter(bool), st.data())
+@given(st.tuples(U64, U64, U64, U64), U64.map(lambda word: word & int(FULL)).filter(bool), st.data())
 def test_random_split_is_its_twin(state: tuple[int, int, int, int], pack: int, data: st.DataObject) -> None:
     size = data.draw(st.integers(0, pack.bit_count()))
     split = int(random_split(new_source(state), np.uint64(pack), size))
@@ -112,7 +112,7 @@ def test_random_split_is_its_twin(state: tuple[int, int, int, int], pack: int, d
 @pytest.mark.parametrize("size", [0, 1, 2, 4, 6, 8])
 def test_random_split_is_uniform_over_all_subsets(size: int) -> None:
     """All C(8, size) subsets of eight cards that lie apart in the word, also of sizes far from the half."""
-    cards = [0, 12, 16, 31, 32, 47, 60, 63]
+    cards = [0, 12, 16, 28, 32, 44, 48, 60]
     subsets = [sum(1 << card for card in chosen) for chosen in itertools.combinations(cards, size)]
     out = np.empty(70_000, np.uint64)
     _splits(new_source(), np.uint64(sum(1 << card for card in cards)), size, out)

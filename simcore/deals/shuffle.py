@@ -23,7 +23,7 @@ _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 
 @inlined
 def random_split(source: Any, pack: U64, size: I64) -> U64:
-    """Return a uniform subset of ``size`` cards of ``pack``, size being about half of the pack for speed."""
+    """Return a uniform subset of ``size`` cards of ``pack`` (a mask of cards), size being about half of the pack for speed."""
     chosen = next_word(source) & pack
     excess = popcount(chosen) - size
     step = np.int64(-1) if excess > 0 else np.int64(1)
