@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from hypothesis import settings
 # The same examples every time, and no clock: a loaded machine is no failure.
 settings.register_profile("simcore", derandomize=True, deadline=None)
 settings.load_profile("simcore")
+
+# A shell that starts the tests in the background makes them ignore Ctrl-C, and so would the programs whose Ctrl-C is tested.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.insert(0, str(Path(__file__).parent))
 
