@@ -347,13 +347,16 @@ def test_ctrl_c_leaves_complete_parts_and_status_130(tmp_path: Path) -> None:
         "--out",
         str(folder),
     ]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    for _ in range(2400):
-        if (folder / "part-00000.parquet").exists():
-            break
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            for _ in range(2400):
+                if (folder / "part-00000.parquet").exists():
+                    break
+                time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130, err
     assert "--deals 2000000000" in err.splitlines()[-1]
     assert out == ""

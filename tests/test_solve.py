@@ -279,11 +279,15 @@ def test_ctrl_c_is_status_130_with_the_command(run: Call, tmp_path: Path) -> Non
     path = tmp_path / "deals.pbn"
     path.write_text(run("deal", "--deals", "3000", "--seed", "1", "--quiet").stdout)
     args = ["solve", "elections", "--file", str(path), "--contract", "clubs-tricks", "--format", "jsonl", "--threads", "1"]
-    process = subprocess.Popen([sys.executable, "-m", "cli.main", *args], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
-    assert json.loads(process.stdout.readline())["deal"] == 0
-    process.send_signal(signal.SIGINT)
-    _, errors = process.communicate(timeout=300)
+    line = [sys.executable, "-m", "cli.main", *args]
+    with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            assert process.stdout is not None
+            assert json.loads(process.stdout.readline())["deal"] == 0
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=300)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "interrupted; to run again: simcore " + " ".join(args) in errors.decode()
 
