@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -16,7 +17,7 @@ from simcore.cards import ALL_CARDS, SEATS, format_card
 from simcore.deals.dealing import deal_conditioned
 from simcore.errors import PlayerStuck
 from simcore.players import RANDOM, REFUSED, SPECIALISED
-from simcore.plugins import failure, specialise, where
+from simcore.plugins import Decision, failure, specialise, where
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
 
@@ -129,10 +130,15 @@ class GameBackend:
     def trace(self, index: int) -> dict[str, Any]:
         """Play one deal and return its trace."""
         game = import_module(f"simcore.{self._config.game}.trace")
-        pool = ThreadPoolExecutor(1)
-        future = pool.submit(self._play, index, 1, None, 0, self.new_tally(), show=True)
-        pool.shutdown(wait=False)
-        table, view = self.wait(future)
+        play = partial(self._play, index, 1, None, 0, self.new_tally(), show=True)
+        if self._config.outside:  # a thread of its own, so that limits and Ctrl-C work while a player is asked
+            pool = ThreadPoolExecutor(1)
+            future = pool.submit(play)
+            pool.shutdown(wait=False)
+            state = self.wait(future)
+        else:
+            state = play()
+        table, view = state
         result: dict[str, Any] = game.trace(self._config.ruleset, self._config.seed, index, table, view)
         return result
 
@@ -148,6 +154,11 @@ class GameBackend:
             except TimeoutError:
                 self._look_for_stuck()
 
+    def _deciding(self, table: Any) -> Decision | None:
+        """Return the decision a table waits for, if it is made outside the kernels; phases are numbered as kinds of decision."""
+        decision: Decision | None = self._config.players[table.turn].outside[table.phase]
+        return decision
+
     def _look_for_stuck(self) -> None:
         now = time.monotonic()
         for thread, (table, view, streams) in list(self._playing.items()):
@@ -155,8 +166,7 @@ class GameBackend:
             if not table.asking or self._waiting.get(thread, (0, 0, 0.0))[:2] != mark:
                 self._waiting[thread] = (*mark, now)
                 continue
-            # phases are numbered as the kinds of decision
-            decision = self._config.players[table.turn].outside[table.phase]
+            decision = self._deciding(table)
             waited = now - self._waiting[thread][2]
             if decision is not None and decision.limit is not None and waited > decision.limit:
                 place = where(self._config.game, decision.kind, table, view, streams[table.turn])
@@ -169,7 +179,7 @@ class GameBackend:
         try:
             count = int(self._kernel(self._rules, *arguments))
         except Exception as error:
-            decision = self._config.players[table.turn].outside[table.phase]
+            decision = self._deciding(table)
             if decision is None or not decision.specialise or not table.asking:
                 raise
             decision.errors[thread] = error
@@ -177,7 +187,7 @@ class GameBackend:
         finally:
             del self._playing[thread]
         if count == REFUSED:
-            decision = self._config.players[table.turn].outside[table.phase]
+            decision = self._deciding(table)
             assert decision is not None
             raise failure(self._config.game, decision, table, view, self._rules, streams)
         return count

@@ -102,8 +102,6 @@ WEIGHTS = np.array(
         0,  # lead by the suit's length, where its tricks pay
         -10,  # the same where they cost
         130,  # stake added to a trick's worth for trumps
-        0,  # growth of worth later a trick, where tricks pay
-        0,  # the same where they cost
         128,  # share of the bonus for more tricks that counts for one trick
         256,  # worth later, on lead, where tricks pay
         256,  # the same where they cost
@@ -130,14 +128,12 @@ WEIGHTS = np.array(
     _LEAD_LEN,
     _LEAD_LEN_N,
     _TRUMP_OPTION,
-    _STAGE_PLUS,
-    _STAGE_MINUS,
     _MOST,
     _F_LEAD,
     _F_LEAD_N,
     _F_DISCARD,
     _F_DISCARD_N,
-) = range(96, 120)
+) = range(96, 118)
 _TRUMPS, _COSTS = 48, 24  # offsets in the tables
 
 
@@ -359,7 +355,6 @@ def expert_play(view: Any, rules: Any) -> U64:
             scale = any_trick + (stake * WEIGHTS[_TRUMP_OPTION] >> 8)
         if not pay:
             base += _COSTS
-        scale += scale * (WEIGHTS[_STAGE_PLUS] if pay else WEIGHTS[_STAGE_MINUS]) * (view.tricks_played - 6) >> 8
         if on_table == 0:
             scale = scale * (WEIGHTS[_F_LEAD] if pay else WEIGHTS[_F_LEAD_N]) >> 8
         elif suit != led:
