@@ -1,0 +1,1 @@
+"""Finished results as pages for people: HTML with inline plots, and Markdown."""
