@@ -49,6 +49,7 @@ class Decision:
     function: Any
     address: int
     compiled: bool
+    peeks: bool = False  # it is given the table: it sees every hand
     limit: float | None = None  # seconds
     specialise: bool = False
     sha256: str = ""  # of the file
@@ -95,7 +96,7 @@ def python_decision(
         return action
 
     address, keep = pointers.python_pointer(asked)
-    return Decision(player, kind, function, address, compiled=False, errors=errors, keep=keep, **facts)
+    return Decision(player, kind, function, address, compiled=False, peeks=peeks, errors=errors, keep=keep, **facts)
 
 
 def _told(error: BaseException) -> str:
@@ -199,8 +200,15 @@ def _compiled(function: Any, game: str) -> tuple[int, Any]:
     return pointers.compiled_pointer(function, *_records(game)[:3])
 
 
-def failure(game: str, decision: Decision, table: Any, view: Any, rules: Any, streams: Any) -> PlayerError:
-    """Return the error for a deal that a player's action ended, out of the state it was left in."""
+def failure(
+    game: str, decision: Decision, table: Any, view: Any, rules: Any, streams: Any, *, words: tuple[str, ...] = (), deal: str = ""
+) -> PlayerError:
+    """Return the error for a deal that a player's action ended, out of the state it was left in.
+
+    Args:
+        words: what the bits of the action stand for, where they are no cards.
+        deal: which deal it is, in words; by default its index.
+    """
     error = decision.errors.pop(threading.get_ident(), None)
     stream = streams[table.turn]
     if error is None and decision.compiled and table.refused == 0:  # machine code keeps no exception: ask once more, from Python
@@ -209,25 +217,27 @@ def failure(game: str, decision: Decision, table: Any, view: Any, rules: Any, st
         except Exception as raised:
             error = raised
     if error is None:
-        action, legal = (_shown(decision.kind, int(mask)) for mask in (table.refused, view.legal))
+        action, legal = (_shown(decision.kind, int(mask), words) for mask in (table.refused, view.legal))
         did = f"returned {action}, which is not exactly one of the legal {legal}"
     else:
         did = f"raised {_told(error)}"
-    return PlayerError(f"player {decision.player!r} {did}: {where(game, decision.kind, table, view, stream)}")
+    return PlayerError(f"player {decision.player!r} {did}: {where(game, decision.kind, table, view, stream, deal)}")
 
 
-def _shown(kind: str, mask: int) -> str:
-    """Return a set of actions in words: cards by name, anything else as the mask it is."""
-    if kind in ("call", "contract", "trump") or mask == 0 or mask & ~int(FULL):
-        return f"{mask:#x}"
-    return format_cards(mask)
+def _shown(kind: str, mask: int, words: tuple[str, ...]) -> str:
+    """Return a set of actions in words, or as the mask it is where it holds something else."""
+    if kind in ("call", "contract", "trump"):
+        if mask == 0 or mask >> len(words):
+            return f"{mask:#x}"
+        return ", ".join(f"{word} ({1 << bit:#x})" for bit, word in enumerate(words) if mask >> bit & 1)
+    return f"{mask:#x}" if mask == 0 or mask & ~int(FULL) else format_cards(mask)
 
 
-def where(game: str, kind: str, table: Any, view: Any, stream: Any) -> str:
+def where(game: str, kind: str, table: Any, view: Any, stream: Any, deal: str = "") -> str:
     """Return which decision a table stands at, in words."""
     seat = (SEATS if game == "elections" else "NS")[table.turn]
     place = "" if kind in ("call", "contract", "trump") else f", trick {view.tricks_played + 1}, card {view.on_table + 1}"
-    return f"deal {int(stream.index)}, seat {seat}, decision {kind!r}{place}"
+    return f"{deal or f'deal {int(stream.index)}'}, seat {seat}, decision {kind!r}{place}"
 
 
 def specialise(kernel: Any, functions: tuple[Any, ...]) -> Any:

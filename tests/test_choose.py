@@ -352,6 +352,21 @@ def test_a_failing_player_is_named(tmp_path: Path) -> None:
         choose(players=f"expert+{tmp_path / 'bad.py'}:bad", max_deals=2)
 
 
+def test_a_refused_call_is_told_in_words_with_the_worlds_cards(tmp_path: Path) -> None:
+    """Nobody could look a world's number up."""
+    (tmp_path / "bad.py").write_text("def bad_call(view, rules, stream):\n    return 2 if view.seat == 3 else 1\n")
+    with pytest.raises(RunError) as error:
+        choose(players=f"expert+{tmp_path / 'bad.py'}:bad", dealer="N", calls="E hearts", max_deals=2)
+    assert "returned no-trump (0x2), which is not exactly one of the legal pass (0x1), hearts (0x8)" in str(error.value)
+    assert "the world N:" in str(error.value)
+    assert HAND in str(error.value)
+
+
+def test_a_model_that_sees_all_hands_is_said_to() -> None:
+    warnings = choose(hand=SPADES, players="oracle", ruleset="tricks", max_deals=1).warnings
+    assert "'oracle' sees all hands" in warnings[0]
+
+
 # --- the command line ---
 
 
@@ -473,6 +488,8 @@ def test_both_holdings_follow_and_trumps_have_their_exact_values(ruleset: str, i
         north = two.value(*holdings, row["choice"], leader)
         assert row["points"] == {"N": north, "S": 13 - north}
         assert row["mean"] == row["points"][seat]
+        assert row["win"] == (1.0 if row["points"][seat] > 6 else 0.0)
+        assert isinstance(row["win"], float)
         assert len(row["line"]) == 13
         played = sum(1 << parse_card(card) for trick in row["line"] for card in trick)
         assert played.bit_count() == 26

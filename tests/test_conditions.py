@@ -348,3 +348,39 @@ def test_unseen_cards_are_uniform_given_known_ones() -> None:
     where = [(hands[:, s] >> np.uint64(card) & np.uint64(1)).sum() for s in range(4)]
     expected = np.array([3, 13, 13, 13]) / 42 * 30000
     assert ((np.array(where) - expected) ** 2 / expected).sum() < chi2.isf(1e-7, 3)
+
+
+@pytest.mark.parametrize(
+    ("known", "where", "words"),
+    [
+        (None, "N has SA and not N has SA", ["N has SA and must not"]),
+        (None, "N has SA SK and not (N has SA)", ["N has SA and must not"]),
+        ("N:AK... - - -", "not (N has SA SK)", ["N has SA SK and must not"]),
+        (None, "not N has SA and not E has SA and not S has SA and not W has SA", ["not enough cards", "N, E, S, W"]),
+        (None, "not N has SA and not E has SA and not W has SA and E.spades > 12", ["no deal"]),
+        (None, "N.spades = 5 and N.spades != 5", ["no deal satisfies"]),
+        (None, "N.hcp != 4 and 4 <= N.hcp <= 4", ["no deal satisfies"]),
+        (None, "N.spades + E.hearts > 26", ["no deal satisfies"]),
+        (None, "N.spades + E.spades != E.spades + N.spades", ["no deal satisfies"]),
+        (None, "N.spades >= 12 and not N has SA and not N has SK", ["N may not hold enough"]),
+        (None, "N.hcp >= 35 and not N has SA", ["N may not hold enough"]),
+    ],
+)
+def test_contradictions_are_refused_at_once(known: str | None, where: str, words: list[str]) -> None:
+    with pytest.raises(BadInput) as error:
+        dealing_plan("elections", known, where)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_cards_nobody_need_hold_and_values_left_out_are_dealt() -> None:
+    """The reserve of Showcase may hold a card that neither hand does; a hole in the values is tried around, not widened."""
+    hands, _, _ = deal_conditioned(1, 0, 50, dealing_plan("showcase", None, "not N has SA and not S has SA"))
+    assert not (hands & np.uint64(1 << parse_card("SA"))).any()
+    hands, _, _ = deal_conditioned(1, 0, 300, dealing_plan("elections", None, "3 <= N.spades <= 5 and N.spades != 4"))
+    assert {(int(hand) >> 48).bit_count() for hand in hands[:, 0]} == {3, 5}
+
+
+def test_a_missing_value_is_not_called_a_seat() -> None:
+    with pytest.raises(BadInput, match=r"a number or a seat's length or points .* character 11"):
+        dealing_plan("elections", None, "N.spades >")

@@ -169,7 +169,7 @@ class GameBackend:
             decision = self._deciding(table)
             waited = now - self._waiting[thread][2]
             if decision is not None and decision.limit is not None and waited > decision.limit:
-                place = where(self._config.game, decision.kind, table, view, streams[table.turn])
+                place = where(self._config.game, decision.kind, table, view, streams[table.turn], self._deal_name(table))
                 raise PlayerStuck(f"player {decision.player!r} has not answered for {decision.limit:g} s: {place}")
 
     def _run_kernel(self, table: Any, view: Any, streams: Any, *arguments: Any) -> int:
@@ -189,8 +189,18 @@ class GameBackend:
         if count == REFUSED:
             decision = self._deciding(table)
             assert decision is not None
-            raise failure(self._config.game, decision, table, view, self._rules, streams)
+            words = self._words(decision.kind)
+            raise failure(self._config.game, decision, table, view, self._rules, streams, words=words, deal=self._deal_name(table))
         return count
+
+    def _words(self, kind: str) -> tuple[str, ...]:
+        """Return what the bits of an action stand for, where they are no cards."""
+        rules = self._config.ruleset
+        return {"call": ("pass", *rules.type_ids), "contract": rules.contract_ids, "trump": TRUMPS}.get(kind, ())
+
+    def _deal_name(self, table: Any) -> str:
+        """Name the deal being played, for errors; by default its index does."""
+        return ""
 
     def _conditioned(self, first: int, deals: int, tally: Tally) -> tuple[np.ndarray, np.ndarray]:
         """Deal under the config's plan; returns hands and reserves."""

@@ -24,6 +24,7 @@ from simcore.cards import FULL, SEATS
 from simcore.choosing.question import OBJECTIVES, ElectionsQuestion, action_bounds, contract_bounds
 from simcore.choosing.race import Race
 from simcore.choosing.result import Choices
+from simcore.deals.pbn import format_deal
 from simcore.elections.state import new_table, new_view
 from simcore.elections.worlds import ASKED, BY_LOT, RESULTS, run_worlds
 from simcore.errors import BadInput, RunError
@@ -80,6 +81,10 @@ class _Worlds(GameBackend):
         words = ("pass", *question.config.ruleset.type_ids)
         asked.calls_made = len(question.calls)
         asked.calls[: len(question.calls)] = [words.index(word) for _, word in question.calls]
+
+    def _deal_name(self, table: Any) -> str:
+        """A world has no index that a user could look up: show its cards."""
+        return f"the world {format_deal(table.dealt)}"
 
     def listen(self, pool: ThreadPoolExecutor) -> tuple[int, float]:
         """Allow the fewest slips that let enough deals fit the calls heard; returns how many, and the share of deals that fit."""
@@ -303,6 +308,9 @@ def _merge(chunks: list[_Chunk]) -> _Chunk:
 def _warnings(question: ElectionsQuestion, sampling: dict[str, Any]) -> tuple[str, ...]:
     """Return what makes the answer doubtful."""
     found = []
+    peeping = sorted({decision.player for decision in question.config.outside if decision.peeks})
+    if peeping:
+        found.append(f"player {', '.join(map(repr, peeping))} sees all hands: these are values for play that no table can reach")
     if sampling["slips"]:
         found.append(
             f"the players of the model hardly call like that: up to {sampling['slips']} of the {len(question.calls)} calls heard "

@@ -76,7 +76,7 @@ def answer_showcase(
                 "best": trump == first,
                 "tied": trump != first and points[trump] == points[first],
                 "points": {"N": int(tricks[trump]), "S": _TRICKS - int(tricks[trump])},
-                "win": points[trump] > _TRICKS // 2,
+                "win": float(points[trump] > _TRICKS // 2),
                 "line": [line[i : i + 2] for i in range(0, len(line), 2)],
             }
         )

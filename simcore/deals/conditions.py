@@ -48,21 +48,33 @@ _ADD, _TEST_LE, _TEST_EQ, _TEST_NE, _HAS, _AND, _OR, _NOT, _CLEAR = range(9)
 
 @dataclass
 class Bounds:
-    """What a condition implies for each seat: [seats, 5] lowest and highest values (clubs … spades lengths, points), held cards."""
+    """What a condition implies for each seat: which values its quantities may have, cards it holds, and sets of cards of which it
+    does not hold all.
 
-    low: np.ndarray
-    high: np.ndarray
+    ``values`` is int64[seats, 5], sets of values as bit masks (clubs … spades lengths, points); ``low`` and ``high`` follow.
+    """
+
+    values: np.ndarray
     held: list[int]
+    without: list[set[int]]
+    low: np.ndarray = field(init=False)
+    high: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        bits = [[int(mask) for mask in row] for row in self.values]
+        self.low = np.array([[(mask & -mask).bit_length() - 1 if mask else 99 for mask in row] for row in bits], np.int64)
+        self.high = np.array([[mask.bit_length() - 1 for mask in row] for row in bits], np.int64)
 
     @classmethod
     def free(cls, seats: int) -> Bounds:
         """Return bounds that say nothing."""
-        return cls(np.zeros((seats, 5), np.int64), np.tile(np.array(_MOST), (seats, 1)), [0] * seats)
+        values = np.tile(np.array([(2 << most) - 1 for most in _MOST], np.int64), (seats, 1))
+        return cls(values, [0] * seats, [set() for _ in range(seats)])
 
     def both(self, other: Bounds) -> Bounds:
         """Return what two conditions imply together."""
         held = [a | b for a, b in zip(self.held, other.held, strict=True)]
-        return Bounds(np.maximum(self.low, other.low), np.minimum(self.high, other.high), held)
+        return Bounds(self.values & other.values, held, [a | b for a, b in zip(self.without, other.without, strict=True)])
 
     def either(self, other: Bounds) -> Bounds:
         """Return what holds under each of two conditions; one that cannot hold does not count."""
@@ -71,12 +83,18 @@ class Bounds:
         if other.impossible:
             return self
         held = [a & b for a, b in zip(self.held, other.held, strict=True)]
-        return Bounds(np.minimum(self.low, other.low), np.maximum(self.high, other.high), held)
+        return Bounds(self.values | other.values, held, [a & b for a, b in zip(self.without, other.without, strict=True)])
+
+    def lacked(self, seat: int) -> int:
+        """Return the single cards that a seat does not hold."""
+        return sum(mask for mask in self.without[seat] if mask & (mask - 1) == 0)
 
     @property
     def impossible(self) -> bool:
         """Whether no hand is within the bounds."""
-        return bool((self.low > self.high).any())
+        if (self.values == 0).any():
+            return True
+        return any(mask & ~held == 0 for held, sets in zip(self.held, self.without, strict=True) for mask in sets)
 
 
 @dataclass
@@ -206,9 +224,11 @@ class _Parser:
                     self.fail(f"number {word} is out of range; accepted: up to 1000")
                 self.at += 1
                 constant += sign * int(word)
-            else:
+            elif kind == "word":
                 key = (self.seat(), self.quantity())
                 terms[key] = terms.get(key, 0) + sign
+            else:
+                self.fail(f"a number or a seat's length or points must stand before {word or 'the end'!r}; accepted: 8, N.spades …")
             operator = self.take("+", "-")
             if operator is None:
                 return terms, constant
@@ -312,14 +332,26 @@ def _bounds(node: _Node, seats: int) -> Bounds:
             bounds = bounds.both(part) if node.kind == "and" else bounds.either(part)
     elif node.kind == "has":
         bounds.held[node.seat] = node.cards
-    elif node.kind == "sum" and len(node.terms) == 1:
+    elif node.kind == "hasnt":
+        bounds.without[node.seat].add(node.cards)
+    elif len(node.terms) == 1:
         ((seat, quantity), factor), *_ = node.terms.items()
         values = [v for v in range(_MOST[quantity] + 1) if _compare(factor * v, node.relation, node.constant)]
-        bounds.low[seat, quantity] = min(values, default=99)
-        bounds.high[seat, quantity] = max(values, default=-1)
-    elif node.kind == "sum" and not node.terms and not _compare(0, node.relation, node.constant):
-        bounds.low[0, 0], bounds.high[0, 0] = 99, -1
+        masks = bounds.values.copy()
+        masks[seat, quantity] = sum(1 << v for v in values)
+        bounds = Bounds(masks, bounds.held, bounds.without)
+    elif not _within_reach(node):
+        bounds = Bounds(np.zeros_like(bounds.values), bounds.held, bounds.without)
     return bounds
+
+
+def _within_reach(node: _Node) -> bool:
+    """Tell whether a sum can satisfy its relation, each quantity being free."""
+    lowest = sum(min(factor * _MOST[quantity], 0) for (_, quantity), factor in node.terms.items())
+    highest = sum(max(factor * _MOST[quantity], 0) for (_, quantity), factor in node.terms.items())
+    if node.relation == "!=":
+        return lowest != highest or lowest != node.constant
+    return {"<=": lowest <= node.constant, ">": highest > node.constant, "=": lowest <= node.constant <= highest}[node.relation]
 
 
 def _branches(node: _Node, seats: int) -> list[Bounds]:

@@ -157,8 +157,15 @@ def _branch(fixed: list[int], sizes: list[int], bounds: Bounds, pack: int, seats
         if mask.bit_count() > sizes[seat]:
             raise BadInput(f"{seats[seat]} would hold {mask.bit_count()} cards; accepted: up to {sizes[seat]}{where}")
         taken |= mask
+    for seat, sets in enumerate(bounds.without):
+        for mask in sets:
+            if mask & ~fixed[seat] == 0:
+                raise BadInput(f"{seats[seat]} has {format_cards(mask)} and must not{where}")
     free = pack & ~taken
     left = [size - mask.bit_count() for size, mask in zip(sizes, fixed, strict=True)]
+    if bounds.impossible:
+        raise BadInput(f"no deal satisfies the known cards{where}")
+    _check_lacked(fixed, left, bounds, free, seats, where)
     chosen: list[tuple[int, str]] = []
     tables = _count([], bounds, fixed, left, free, work)
     for feature in _features(bounds, fixed, left, free, work):
@@ -170,6 +177,31 @@ def _branch(fixed: list[int], sizes: list[int], bounds: Bounds, pack: int, seats
     if tables is None:
         raise BadInput(f"no deal satisfies the known cards{where}")
     return tables
+
+
+def _check_lacked(fixed: list[int], left: list[int], bounds: Bounds, free: int, seats: str, where: str) -> None:
+    """Refuse conditions under which some seats cannot get the cards, or a seat the suits and points, that they must have.
+
+    Single cards that a seat may not hold are not dealt around, only tried; so this tells at once what no try would find.
+    """
+    open_to = [free & ~bounds.lacked(seat) for seat in range(len(left))]
+    for chosen in range(1, 1 << len(left)):
+        some = [seat for seat in range(len(left)) if chosen >> seat & 1]
+        cards = 0
+        for seat in some:
+            cards |= open_to[seat]
+        if cards.bit_count() < sum(left[seat] for seat in some):
+            names = ", ".join(seats[seat] for seat in some)
+            raise BadInput(f"no deal satisfies the known cards{where}: there are not enough cards that {names} may hold")
+    for seat, cards in enumerate(open_to):
+        most = [(fixed[seat] | cards) & int(SUIT_MASKS[suit]) for suit in range(4)]
+        points, room = 0, left[seat]
+        for i in (3, 2, 1, 0):
+            more = min((cards & int(HCP_MASKS[i])).bit_count(), room)
+            points += (i + 1) * ((fixed[seat] & int(HCP_MASKS[i])).bit_count() + more)
+            room -= more
+        if any(bounds.low[seat, suit] > most[suit].bit_count() for suit in range(4)) or bounds.low[seat, HCP] > points:
+            raise BadInput(f"no deal satisfies the known cards{where}: {seats[seat]} may not hold enough of what it must")
 
 
 def _features(bounds: Bounds, fixed: list[int], left: list[int], free: int, work: int) -> list[tuple[int, str]]:
@@ -283,8 +315,6 @@ def _count(
     features: list[tuple[int, str]], bounds: Bounds, fixed: list[int], left: list[int], free: int, work: int
 ) -> _Tables | None:
     """Return the counting tables of some bounded features, or None where there is no way at all."""
-    if bounds.impossible:
-        return None
     first, ways_by, transitions, seats, groups = _layers(features, bounds, fixed, left, free, work)
     deals = ways_by[0].get(first, 0)
     if not deals:

@@ -115,6 +115,8 @@ def parse_deal(text: str, seats: str = SEATS, *, size: int | None = 13) -> np.nd
     """
     masks: list[int] = []
     for seat, word in zip(seats, _split(text, seats), strict=True):
+        if word == "-":
+            raise NotationError(f"deal {text!r}, seat {seat}: '-' is a hand not known; accepted: every hand of the deal")
         try:
             masks.append(parse_hand(word, size=size))
         except NotationError as error:
