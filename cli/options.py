@@ -8,10 +8,14 @@ from typing import Any, TypeVar
 
 import click
 
+from simcore.errors import BadInput
+
 __all__ = [
     "Choices",
+    "check_folder_options",
     "condition_options",
     "deal_options",
+    "folder_options",
     "format_option",
     "game_argument",
     "player_options",
@@ -85,3 +89,18 @@ deal_options = (
     ),
     *condition_options,
 )
+
+#: Of a run's folder, beside --out.
+folder_options = (
+    click.option("--overwrite", is_flag=True, help="Replace the run that is in --out."),
+    click.option(
+        "--repair", is_flag=True, help="Make parts of --out anew that are damaged or another run's; those are kept aside."
+    ),
+)
+
+
+def check_folder_options(out: Path | None, **flags: bool) -> None:
+    """Refuse what is said of a folder that is not given."""
+    for name, given in flags.items():
+        if given and out is None:
+            raise BadInput(f"{name} goes with out only; accepted: with --out DIR")

@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "colour_wanted",
+    "interrupted",
     "note",
     "note_if_cold",
     "notes_before",
@@ -57,6 +60,14 @@ def notes_before(config: Config, quiet: bool) -> None:
     for text in config.notes:
         note(f"simcore: {text}", quiet)
     note_if_cold(quiet)
+
+
+def interrupted(out: Path | None, *more: str) -> int:
+    """Say how to go on after Ctrl-C: by the same command, without what must be said only once; returns the exit status."""
+    given = [arg for arg in sys.argv[1:] if arg not in ("--overwrite", "--repair")]
+    what = f"complete parts are in {str(out)!r}; to go on" if out else "nothing is kept without --out; to run again"
+    click.echo(f"simcore: interrupted; {what}: {shlex.join(['simcore', *given, *more])}", err=True)
+    return 130
 
 
 def note_if_cold(quiet: bool, module: str = "") -> None:

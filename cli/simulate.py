@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from cli.options import deal_options, format_option, game_argument, player_options, quiet_option, range_options, use_options
-from cli.output import note, notes_before, number, progress_bar, text_table, to_csv, to_json
+from cli.options import (
+    check_folder_options,
+    deal_options,
+    folder_options,
+    format_option,
+    game_argument,
+    player_options,
+    quiet_option,
+    range_options,
+    use_options,
+)
+from cli.output import interrupted, note, notes_before, number, progress_bar, text_table, to_csv, to_json
 
 __all__ = ["command"]
 
@@ -24,7 +32,7 @@ __all__ = ["command"]
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for Parquet tables and manifest."
 )
-@click.option("--overwrite", is_flag=True, help="Replace the run that is in --out.")
+@use_options(*folder_options)
 @click.option("--threads", type=int, default=None, metavar="N", help="Default: all cores.  Changes no result.")
 @format_option("text", "json", "jsonl", "csv")
 @quiet_option
@@ -32,6 +40,7 @@ def command(
     game: str,
     out: Path | None,
     overwrite: bool,
+    repair: bool,
     threads: int | None,
     format_: str,
     quiet: bool,
@@ -46,20 +55,24 @@ def command(
     from simcore.batches.config import make_config
     from simcore.batches.run import Interrupted, run_simulation
 
+    check_folder_options(out, overwrite=overwrite, repair=repair)
     options["first"] = options["first"] or 0
     config = make_config(game, **options)
     note(f"seed {config.seed}", quiet)
     notes_before(config, quiet)
     try:
         with progress_bar(config.deals, "deals", quiet) as progress:
-            result = run_simulation(config, out=out, threads=threads, overwrite=overwrite, progress=progress)
+            result = run_simulation(
+                config,
+                out=out,
+                threads=threads,
+                overwrite=overwrite,
+                repair=repair,
+                progress=progress,
+                note=lambda text: note(f"simcore: {text}", quiet),
+            )
     except Interrupted:
-        again = [] if options["seed"] is not None else ["--seed", str(config.seed)]
-        given = [arg for arg in sys.argv[1:] if arg != "--overwrite"]
-        line = shlex.join(["simcore", *given, *again])
-        what = f"complete parts are in {str(out)!r}; to go on" if out else "nothing is kept without --out; to run again"
-        click.echo(f"simcore: interrupted; {what}: {line}", err=True)
-        return 130
+        return interrupted(out, *([] if options["seed"] is not None else ["--seed", str(config.seed)]))
     data = result.summary_data()
     if format_ == "json":
         click.echo(to_json(data))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shlex
 import sys
 from collections.abc import Generator
 from contextlib import closing
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.options import Choices, format_option, quiet_option, use_options
-from cli.output import note, note_if_cold, progress_bar, text_table, to_json
+from cli.options import Choices, check_folder_options, folder_options, format_option, quiet_option, use_options
+from cli.output import interrupted, note, note_if_cold, progress_bar, text_table, to_json
 from simcore.errors import BadInput
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ _common_options = (
         metavar="DIR",
         help="Write Parquet tables there, print nothing.",
     ),
-    click.option("--overwrite", is_flag=True, help="Replace what is in --out."),
+    *folder_options,
     format_option("text", "json", "jsonl", "csv"),
     quiet_option,
 )
@@ -82,15 +81,24 @@ def showcase(**options: Any) -> int:
     return _run("showcase", **options)
 
 
-def _run(game: str, *, threads: int | None, out: Path | None, overwrite: bool, format_: str, quiet: bool, **options: Any) -> int:
+def _run(
+    game: str,
+    *,
+    threads: int | None,
+    out: Path | None,
+    overwrite: bool,
+    repair: bool,
+    format_: str,
+    quiet: bool,
+    **options: Any,
+) -> int:
     from simcore.batches.run import available_threads
     from simcore.batches.solving import make_problem
 
     threads = available_threads() if threads is None else threads
     if not 1 <= threads <= 1024:
         raise BadInput(f"threads {threads} is out of range; accepted: 1 to 1024")
-    if overwrite and out is None:
-        raise BadInput("overwrite goes with out only; accepted: with --out DIR")
+    check_folder_options(out, overwrite=overwrite, repair=repair)
     if options["deal"] is None and options["file"] is None:
         raise BadInput("no deal is given; accepted: --deal PBN or --file deals.pbn")
     problem = make_problem(game=game, **options)
@@ -101,16 +109,21 @@ def _run(game: str, *, threads: int | None, out: Path | None, overwrite: bool, f
             if out is not None:
                 from simcore.batches.solved import solve_to_folder
 
-                deals, seconds = solve_to_folder(problem, out, threads=threads, overwrite=overwrite, progress=progress)
+                deals, seconds = solve_to_folder(
+                    problem,
+                    out,
+                    threads=threads,
+                    overwrite=overwrite,
+                    repair=repair,
+                    progress=progress,
+                    note=lambda text: note(f"simcore: {text}", quiet),
+                )
             else:
                 with closing(_printed(problem, threads, format_, progress)) as pieces:
                     for text in pieces:
                         click.echo(text)
     except KeyboardInterrupt:
-        line = shlex.join(["simcore", *(arg for arg in sys.argv[1:] if arg != "--overwrite")])
-        what = f"complete parts are in {str(out)!r}; to go on" if out else "to run again"
-        click.echo(f"simcore: interrupted; {what}: {line}", err=True)
-        return 130
+        return interrupted(out)
     if out is not None:
         note(f"{deals:,} deals solved in {seconds:.2f} s on {threads} thread(s)\ntables in {out}", quiet)
     return 0

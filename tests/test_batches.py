@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import simcore
+from simcore.batches import parts as parts_module
 from simcore.batches import run as run_module
 from simcore.batches.config import make_config
 from simcore.batches.run import run_simulation
@@ -32,8 +33,8 @@ def _files(folder: Path) -> dict[str, bytes]:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts of 2,048 rows in groups of 512, so that small runs have many."""
-    monkeypatch.setattr(run_module, "PART_ROWS", 1 << 11)
-    monkeypatch.setattr(run_module, "GROUP_ROWS", 1 << 9)
+    monkeypatch.setattr(parts_module, "PART_ROWS", 1 << 11)
+    monkeypatch.setattr(parts_module, "GROUP_ROWS", 1 << 9)
 
 
 VARIANTS = [
@@ -50,9 +51,9 @@ VARIANTS = [
 def test_bytes_do_not_depend_on_threads_or_chunks(game: str, options: dict, tmp_path: Path, small_parts: None) -> None:
     config = make_config(game, seed=11, first=5, deals=5003, **options)
     folders = []
-    for threads, chunk in ((1, 8192), (2, 64), (3, 1000)):
+    for threads, chunk, writers in ((1, 8192, 1), (2, 64, 1), (3, 1000, 3)):
         folder = tmp_path / f"{threads}"
-        result = run_simulation(config, out=folder, threads=threads, chunk=chunk)
+        result = run_simulation(config, out=folder, threads=threads, chunk=chunk, writers=writers)
         folders.append((_files(folder), result.summary_data()))
     assert folders[0] == folders[1] == folders[2]
     assert len(folders[0][0]) > 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -21,10 +21,18 @@ from simcore.plugins import Decision, failure, specialise, where
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
 
-__all__ = ["Backend", "Buffers", "Column", "GameBackend", "Tally", "backend_for"]
+__all__ = ["Backend", "Buffers", "Column", "GameBackend", "Stopped", "Tally", "backend_for"]
 
 #: Integer sums, by name; merged by adding.
 Tally = dict[str, np.ndarray]
+
+
+#: Seconds between looks at whether a run is being given up.
+_LOOK = 0.5
+
+
+class Stopped(Exception):
+    """The run is being given up; what this thread was at is not wanted any more."""
 
 
 #: Words of a column of cards, clubs first, low cards first.
@@ -74,8 +82,8 @@ class Backend(Protocol):
         """Play one deal and return its trace."""
         ...
 
-    def wait(self, future: Future[Any]) -> Any:
-        """Return a future's result, or raise PlayerStuck."""
+    def wait(self, future: Future[Any], stop: threading.Event | None = None) -> Any:
+        """Return a future's result, or raise PlayerStuck, or Stopped once ``stop`` is set."""
         ...
 
 
@@ -142,17 +150,23 @@ class GameBackend:
         result: dict[str, Any] = game.trace(self._config.ruleset, self._config.seed, index, table, view)
         return result
 
-    def wait(self, future: Future[Any]) -> Any:
+    def wait(self, future: Future[Any], stop: threading.Event | None = None) -> Any:
         """Return a future's result; watches that no player takes longer for a decision than its limit.
 
         Raises:
             PlayerStuck: one did.
+            Stopped: ``stop`` was set meanwhile.
         """
+        poll = self._poll if stop is None else min(self._poll or _LOOK, _LOOK)
         while True:
             try:
-                return future.result(self._poll)
+                return future.result(poll)
             except TimeoutError:
+                if stop is not None and stop.is_set():
+                    raise Stopped from None
                 self._look_for_stuck()
+            except CancelledError:  # by who set it
+                raise Stopped from None
 
     def _deciding(self, table: Any) -> Decision | None:
         """Return the decision a table waits for, if it is made outside the kernels; phases are numbered as kinds of decision."""

@@ -116,7 +116,7 @@ class Config:
             "rounds": self.rounds,
         }
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """SHA-256 over :meth:`describe`."""
         return hashlib.sha256(json.dumps(self.describe(), sort_keys=True).encode()).hexdigest()

@@ -11,7 +11,7 @@ from typing import Any
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.costs import add_costs
-from simcore.batches.store import read_manifest
+from simcore.batches.store import read_run
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
 from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
@@ -60,7 +60,7 @@ def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | 
     Raises:
         BadInput: no manifest, another stream version, or deals from a file that is not given.
     """
-    manifest = read_manifest(Path(folder))
+    manifest = read_run(Path(folder))
     data = manifest["config"]
     if data.get("command") == "solve":
         raise BadInput(f"folder {str(folder)!r} holds solved deals; accepted: a folder that 'simcore simulate --out' wrote")

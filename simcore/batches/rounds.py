@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from simcore.batches.store import part_paths
 from simcore.cards import SEATS
 from simcore.errors import BadInput
 
@@ -69,7 +70,7 @@ def write_rounds(folder: Path, path: Path) -> None:
     columns = ["deal", *(f"credit_{seat}" for seat in _SEATS)]
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for part in sorted(folder.glob("part-*.parquet")):
+        for part in part_paths(folder).values():
             with pq.ParquetFile(part) as file:
                 yield from file.iter_batches(batch_size=8 * _ROUNDS_PER_GROUP, columns=columns)
 

@@ -1,46 +1,38 @@
-"""Running a simulation: chunks over threads, row groups over chunks, parts over row groups.
+"""Running a simulation: missing parts are given to writers, the folder's store lists what is complete.
 
-    part   1,048,576 rows     a file: complete or not there
-    group    131,072 rows     a Parquet row group, encoded by the main thread while the workers play the next one
-    chunk  8,192 deals        what a thread takes at a time; its size changes nothing in the results
-
-All are aligned to whole rounds of eight deals by absolute index, so a round's sums are never split between chunks.  Kernels release
-the GIL; the main thread only waits, encodes and shows progress, so Ctrl-C is answered within a chunk.
+A writer is a thread that encodes one part at a time and waits for the kernels, which run on threads of their own (parts.py).  One
+writer keeps up with about three kernel threads.  The main thread only waits, so Ctrl-C is answered at once.
 """
 
 from __future__ import annotations
 
-import json
+import contextlib
 import os
+import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simcore.batches.backends import Backend, Buffers, Tally, backend_for
+from simcore.batches.backends import Tally, backend_for
 from simcore.batches.config import Config, make_config
-from simcore.batches.store import Store, write_atomically
+from simcore.batches.parts import Advance, PartMaker, merge, tally_from_json
+from simcore.batches.store import Store, part_paths, write_atomically
 from simcore.batches.summary import summarise
-from simcore.errors import BadInput
+from simcore.errors import BadInput, RunError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Interrupted", "Simulation", "run_simulation", "simulate"]
+__all__ = ["Interrupted", "Simulation", "available_threads", "run_simulation", "simulate"]
 
-PART_ROWS = 1 << 20
-GROUP_ROWS = 1 << 17
-CHUNK_DEALS = 1 << 13
-#: Where plain Python decides, deals take milliseconds and more: row groups of this many rows, chunks of eight deals.
-SLOW_ROWS = 1 << 10
 #: Results of at most this many rows are kept in memory by the Python function, so that ``table()`` need not play them again.
 KEPT_ROWS = 1 << 22
+_THREADS_A_WRITER = 3
 
 
 class Interrupted(Exception):
@@ -84,11 +76,10 @@ class Simulation:
 
         schema = schema_of(backend_for(self.config), self.config)
         if self.folder is not None:
-            files = sorted(str(path) for path in self.folder.glob("part-*.parquet"))
-            return ds.dataset(files, schema=schema).to_table()
+            return ds.dataset([str(path) for path in part_paths(self.folder).values()], schema=schema).to_table()
         if self._tables is None:
-            self._tables = []
-            _play_all(self.config, 0, self.threads, self._tables.append, None)
+            with PartMaker(self.config, self.threads) as maker:
+                _, self._tables = _kept(maker)
         return pa.concat_tables(self._tables) if self._tables else schema.empty_table()
 
     def rounds(self) -> pa.Table:
@@ -98,168 +89,34 @@ class Simulation:
         return rounds_of(self.table())
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """How the index range is cut; every edge but the two ends is a multiple of eight deals."""
-
-    first: int
-    end: int
-    per_group: int
-    per_part: int
-
-    @classmethod
-    def of(cls, config: Config) -> _Plan:
-        repeat = config.rows_per_deal
-        per_group = (SLOW_ROWS if config.slow else GROUP_ROWS) // repeat // 8 * 8
-        return cls(config.first, config.first + config.deals, per_group, per_group * (PART_ROWS // GROUP_ROWS))
-
-    def parts(self) -> Iterator[tuple[int, int]]:
-        """Yield (first index, end) of each part."""
-        return _cut(self.first, self.end, self.per_part)
-
-    def groups(self, part: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        """Yield (first index, end) of each row group of a part."""
-        return _cut(*part, self.per_group)
+def _kept(maker: PartMaker, advance: Advance = lambda deals: None) -> tuple[Tally, list[pa.Table]]:
+    """Play all deals; returns what they add up to, and their rows."""
+    total = maker.backend.new_tally()
+    return total, [table for number in range(maker.plan.count) for table in maker.tables(number, total, advance)]
 
 
-def _cut(first: int, end: int, size: int) -> Iterator[tuple[int, int]]:
-    """Cut a range at ``first`` rounded down to a round, plus multiples of ``size``."""
-    edge = first - first % 8 + size
-    while first < end:
-        yield first, min(edge, end)
-        first, edge = min(edge, end), edge + size
-
-
-def _merge(total: Tally, tally: Tally) -> None:
-    for name, values in tally.items():
-        total[name] += values
-
-
-def _to_json(tally: Tally) -> dict[str, Any]:
-    return {name: values.tolist() for name, values in tally.items()}
-
-
-def _from_json(data: dict[str, Any]) -> Tally:
-    return {name: np.array(values, np.int64) for name, values in data.items()}
-
-
-def _played_groups(
-    backend: Backend, groups: list[tuple[int, int]], threads: int, chunk: int, want_rows: bool
-) -> Iterator[tuple[tuple[int, int], Buffers | None, Tally, bool]]:
-    """Play groups of deals on a pool of threads; yields pieces in order: (range, buffers, tally, whether the group is done).
-
-    The next group's chunks run while the caller deals with this one's rows.
-    """
-
-    def play(first: int, end: int, buffers: Buffers | None, place: int) -> Tally:
-        tally = backend.new_tally()
-        backend.run(first, end - first, buffers, place, tally)
-        return tally
-
-    def tasks() -> Iterator[tuple[Buffers | None, tuple[int, int], int, bool]]:
-        for group in groups:
-            buffers = backend.buffers(group[1] - group[0]) if want_rows else None
-            for piece in _cut(*group, chunk):
-                yield buffers, piece, piece[0] - group[0], piece[1] == group[1]
-
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
-    waiting: deque[tuple[tuple[int, int], Buffers | None, Future[Tally], bool]] = deque()
-    # enough to keep every thread busy for the time a group's encoding takes, few enough that memory stays flat
-    ahead = max(2 * threads, 2 * threads * GROUP_ROWS // max(chunk * backend.rows_per_deal, 1) // 2) if want_rows else 2 * threads
+def _write_missing(maker: PartMaker, store: Store, writers: int, advance: Advance) -> None:
+    """Have the parts that are not there written, each by one of several threads, and list them as they come."""
+    pool = ThreadPoolExecutor(writers, thread_name_prefix="simcore-writer")
+    numbers = store.missing(maker.plan.count)
+    running: dict[Future[dict[str, Any]], int] = {}
     try:
-        source = tasks()
         while True:
-            while len(waiting) < ahead and (task := next(source, None)) is not None:
-                buffers, piece, place, last = task
-                waiting.append((piece, buffers, pool.submit(play, *piece, buffers, place), last))
-            if not waiting:
+            while len(running) < writers and (number := next(numbers, None)) is not None:
+                running[pool.submit(maker.write, number, store.folder, advance)] = number
+            if not running:
                 return
-            piece, buffers, future, last = waiting.popleft()
-            yield piece, buffers, backend.wait(future), last
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            with store.failures():
+                store.add_lines({running[future]: future.result() for future in done})
+            for future in done:
+                del running[future]
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)  # what runs already ends by itself, and nobody reads it
-
-
-Progress = Callable[[int], None]
-
-
-def _play_all(
-    config: Config,
-    skip_parts: int,
-    threads: int,
-    keep: Callable[[pa.Table], None] | None,
-    progress: Progress | None,
-    *,
-    chunk: int = CHUNK_DEALS,
-    store: Store | None = None,
-) -> Tally:
-    """Play the parts from number ``skip_parts`` on; rows go to ``keep`` or into ``store``, sums are returned."""
-    backend = backend_for(config)
-    plan = _Plan.of(config)
-    parts = list(plan.parts())[skip_parts:] if store or keep else [(plan.first, plan.end)]
-    total = backend.new_tally()
-    want_rows = store is not None or keep is not None
-    if want_rows:
-        from simcore.batches.tables import schema_of, table_of
-
-        schema = schema_of(backend, config)
-    groups = [group for part in parts for group in plan.groups(part)] if want_rows else list(parts)
-    pieces = _played_groups(backend, groups, threads, chunk, want_rows)
-    try:
-        for part in parts:
-            part_tally = backend.new_tally()
-
-            def groups_of(part: tuple[int, int], part_tally: Tally) -> Iterator[pa.Table | None]:
-                start = part[0]
-                for piece, buffers, tally, last in pieces:
-                    _merge(part_tally, tally)
-                    if progress is not None:
-                        progress(piece[1] - piece[0])
-                    if last:
-                        if buffers is not None:
-                            yield table_of(schema, backend, buffers, start, piece[1] - start)
-                        start = piece[1]
-                    if piece[1] == part[1]:
-                        return
-
-            if store is not None:
-                tables = groups_of(part, part_tally)
-                write = partial(
-                    _write_part, part=part, tables=tables, tally=part_tally, schema=schema, repeat=backend.rows_per_deal
-                )
-                store.add_part(write)
-            else:
-                for table in groups_of(part, part_tally):
-                    if keep is not None and table is not None:
-                        keep(table)
-            _merge(total, part_tally)
-    finally:
-        pieces.close()  # type: ignore[attr-defined]
-    return total
-
-
-def _write_part(
-    path: Path, part: tuple[int, int], tables: Iterator[pa.Table | None], tally: Tally, schema: pa.Schema, repeat: int
-) -> None:
-    """Write one part file; the tally is complete once the tables are used up."""
-    import pyarrow.parquet as pq
-
-    # Small integers packed by dictionary beat everything else here; the index column counts up: deltas.
-    names = [field.name for field in schema if field.name != "deal"]
-    with pq.ParquetWriter(
-        path,
-        schema,
-        compression="zstd",
-        compression_level=1,
-        use_dictionary=[name for name in names if not name.startswith("hand_")],
-        column_encoding={"deal": "DELTA_BINARY_PACKED"},
-        write_statistics=["deal"],
-    ) as writer:
-        for table in tables:
-            writer.write_table(table, row_group_size=GROUP_ROWS)
-        deals = part[1] - part[0]
-        facts = {"first": part[0], "deals": deals, "rows": deals * repeat, "tally": _to_json(tally)}
-        writer.add_key_value_metadata({"simcore:part": json.dumps(facts)})
+        maker.close()
+        pool.shutdown()
+        for future, number in running.items():  # what was complete stays so
+            if future.exception() is None:
+                store.parts[number] = future.result()
 
 
 def run_simulation(
@@ -268,17 +125,24 @@ def run_simulation(
     out: str | Path | None = None,
     threads: int | None = None,
     overwrite: bool = False,
+    repair: bool = False,
     keep_rows: bool = False,
     progress: Callable[[int, int], None] | None = None,
-    chunk: int = CHUNK_DEALS,
+    note: Callable[[str], object] = lambda text: None,
+    chunk: int | None = None,
+    writers: int | None = None,
 ) -> Simulation:
     """Run a checked config.
 
     Args:
         out: folder for the tables; an unfinished run of the same config in it is continued.
         threads: default all cores.
-        progress: called with (deals done, deals in all) after each chunk.
+        overwrite: replace the run that is in ``out``.
+        repair: compute parts of ``out`` again that are damaged or not this run's; they are kept under another name.
+        progress: called with (deals done, deals in all) after each chunk, from any thread, one at a time.
+        note: told what is out of the ordinary in ``out``, a line each.
         chunk: deals a thread takes at a time, a multiple of eight; changes no result.
+        writers: threads that encode a part each; changes no result.
 
     Raises:
         Interrupted: Ctrl-C; complete parts and a true manifest are left in ``out``.
@@ -287,51 +151,56 @@ def run_simulation(
     threads = available_threads() if threads is None else threads
     if threads < 1:
         raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
-    if chunk < 8 or chunk % 8:
+    if chunk is not None and (chunk < 8 or chunk % 8):
         raise BadInput(f"chunk {chunk} is not a multiple of 8 deals (a round)")
     threads = min(threads, 1024)
-    if config.slow:
-        chunk = 8
+    if writers is None:
+        writers = 1 if config.slow else max(1, threads // _THREADS_A_WRITER)
     start = time.perf_counter()
-    store = Store(Path(out), config, overwrite=overwrite) if out is not None else None
-    tables: list[pa.Table] | None = [] if keep_rows and out is None else None
-    before = list(store.parts) if store else []
-    done = sum(part["deals"] for part in before)
-    played = [0]
+    played, done, lock = 0, 0, threading.Lock()
 
     def advance(deals: int) -> None:
-        played[0] += deals
-        if progress is not None:
-            progress(done + played[0], config.deals)
+        nonlocal played
+        with lock:
+            played += deals
+            if progress is not None:
+                progress(done + played, config.deals)
 
+    tables: list[pa.Table] | None = None
+    with PartMaker(config, threads, writers=writers if out is not None else 1, chunk=chunk) as maker:
+        try:
+            if out is not None:
+                folder = Path(out)
+                with Store(folder, config, schema=maker.schema, overwrite=overwrite, repair=repair, note=note) as store:
+                    done = sum(part["deals"] for part in store.parts.values())
+                    total = _filled(maker, store, writers, advance)
+            elif keep_rows:
+                total, tables = _kept(maker, advance)
+            else:
+                total = maker.sums(advance)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+    return Simulation(config, total, None if out is None else folder, time.perf_counter() - start, played, threads, tables)
+
+
+def _filled(maker: PartMaker, store: Store, writers: int, advance: Advance) -> Tally:
+    """Fill a folder; returns what all its parts add up to."""
     try:
-        total = _play_all(
-            config,
-            len(before),
-            threads,
-            None if tables is None else tables.append,
-            advance,
-            chunk=chunk,
-            store=store,
-        )
-        if store is not None:
-            for part in before:
-                _merge(total, _from_json(part["tally"]))
-            if config.rounds:
-                from simcore.batches.rounds import write_rounds
+        _write_missing(maker, store, writers, advance)
+        total = maker.backend.new_tally()
+        for part in store.parts.values():
+            merge(total, tally_from_json(part["tally"], total))
+        if maker.config.rounds:
+            from simcore.batches.rounds import write_rounds
 
-                with store.failures():
-                    write_atomically(store.folder / "rounds.parquet", lambda path: write_rounds(store.folder, path))
-            store.write_manifest(complete=True)
-    except KeyboardInterrupt:
-        if store is not None:
-            store.adopt_parts()
+            with store.failures():
+                write_atomically(store.folder / "rounds.parquet", lambda path: write_rounds(store.folder, path))
+        store.write_manifest(complete=True)
+    except BaseException:
+        with contextlib.suppress(RunError):  # what was complete is adopted when the run goes on, listed or not
             store.write_manifest(complete=False)
-        raise Interrupted from None
-    finally:
-        if store is not None:
-            store.close()
-    return Simulation(config, total, store.folder if store else None, time.perf_counter() - start, played[0], threads, tables)
+        raise
+    return total
 
 
 def available_threads() -> int:
@@ -345,6 +214,7 @@ def simulate(
     out: str | Path | None = None,
     threads: int | None = None,
     overwrite: bool = False,
+    repair: bool = False,
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Simulation:
@@ -354,7 +224,7 @@ def simulate(
         game: ``elections`` or ``showcase``.
         out: a folder for Parquet parts and manifest; None keeps the result in memory.
         threads: default all cores.
-        overwrite: replace what is in ``out``.
+        overwrite, repair: replace the run that is in ``out``, or only its parts that are damaged.
         progress: called with (deals done, deals in all).
         options: as :func:`simcore.batches.config.make_config`: ruleset, seed, first, deals, players, player, contract, pairs,
             declarer, trump, dealer, file, hands, rounds.
@@ -370,4 +240,4 @@ def simulate(
     """
     config = make_config(game, **options)
     keep = config.deals * config.rows_per_deal <= KEPT_ROWS
-    return run_simulation(config, out=out, threads=threads, overwrite=overwrite, keep_rows=keep, progress=progress)
+    return run_simulation(config, out=out, threads=threads, overwrite=overwrite, repair=repair, keep_rows=keep, progress=progress)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from simcore.batches.config import GAME_SEATS
 from simcore.batches.solving import Problem, Row, make_problem, solve_rows
-from simcore.batches.store import Store
+from simcore.batches.store import PartFile, Store
 from simcore.cards import SEATS
 from simcore.rules import TRUMPS
 
@@ -98,17 +98,12 @@ def solve_table(hands: Any, *, threads: int = 1, **options: Any) -> pa.Table:
     return pa.concat_tables([*tables, _table(schema, problem, rows)])
 
 
-def _write_part(path: Path, problem: Problem, first: int, groups: Iterator[list[Row]]) -> None:
-    import pyarrow.parquet as pq
-
+def _write_part(path: Path, problem: Problem, number: int, deals: range, groups: Iterator[list[Row]]) -> None:
     schema = _schema(problem)
-    count = 0
-    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+    with PartFile(path, number, schema) as part:
         for rows in groups:
-            writer.write_table(_table(schema, problem, rows))
-            count += len(rows)
-        facts = {"first": first, "deals": count // problem.rows_per_deal, "rows": count, "tally": {}}
-        writer.add_key_value_metadata({"simcore:part": json.dumps(facts)})
+            part.write_table(_table(schema, problem, rows))
+        part.finish(first=deals.start, deals=len(deals))
 
 
 def solve_to_folder(
@@ -117,9 +112,15 @@ def solve_to_folder(
     *,
     threads: int = 1,
     overwrite: bool = False,
+    repair: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    note: Callable[[str], object] = lambda text: None,
 ) -> tuple[int, float]:
     """Solve into a folder of Parquet parts and a manifest; goes on where an interrupted call with the same problem stopped.
+
+    Args:
+        overwrite, repair: replace the run that is in ``out``, or only its parts that are damaged.
+        note: told what is out of the ordinary in ``out``, a line each.
 
     Returns:
         The deals solved in this call and the seconds it took.
@@ -128,22 +129,26 @@ def solve_to_folder(
         SimcoreError: the folder cannot be used, or writing failed.
     """
     start = time.monotonic()
-    store = Store(Path(out), problem, overwrite=overwrite)
-    before = sum(part["deals"] for part in store.parts)
-    done = before
-    try:
-        blocks = solve_rows(problem, first=before, threads=threads)
+    size = max(PART_ROWS[problem.game] // problem.rows_per_deal // _EDGE, 1) * _EDGE
+    parts = [range(first, min(first + size, problem.count)) for first in range(0, problem.count, size)]
+    with Store(Path(out), problem, schema=_schema(problem), overwrite=overwrite, repair=repair, note=note) as store:
+        before = done = sum(part["deals"] for part in store.parts.values())
+        blocks: Iterator[list[Row]] | None = None
+        last = -1
         try:
-            while done < problem.count:
-                deals = min(max(PART_ROWS[problem.game] // problem.rows_per_deal // _EDGE, 1) * _EDGE, problem.count - done)
-                groups = _groups(blocks, problem, done, deals, progress)
-                store.add_part(partial(_write_part, problem=problem, first=done, groups=groups))
-                done += deals
+            for number in store.missing(len(parts)):
+                deals = parts[number]
+                if blocks is None or number != last + 1:
+                    if blocks is not None:
+                        blocks.close()  # type: ignore[attr-defined]
+                    blocks = solve_rows(problem, first=deals.start, threads=threads)
+                groups = _groups(blocks, problem, done, len(deals), progress)
+                store.add_part(number, partial(_write_part, problem=problem, number=number, deals=deals, groups=groups))
+                done, last = done + len(deals), number
         finally:
-            blocks.close()  # type: ignore[attr-defined]
+            if blocks is not None:
+                blocks.close()  # type: ignore[attr-defined]
         store.write_manifest(complete=True)
-    finally:
-        store.close()
     return done - before, time.monotonic() - start
 
 
