@@ -65,7 +65,7 @@ def notes_before(config: Config, quiet: bool) -> None:
 def interrupted(out: Path | None, *more: str) -> int:
     """Say how to go on after Ctrl-C: by the same command, without what must be said only once; returns the exit status."""
     given = [arg for arg in sys.argv[1:] if arg not in ("--overwrite", "--repair")]
-    what = f"complete parts are in {str(out)!r}; to go on" if out else "nothing is kept without --out; to run again"
+    what = f"complete parts are in {str(out)!r}; to go on" if out else "to run again"
     click.echo(f"simcore: interrupted; {what}: {shlex.join(['simcore', *given, *more])}", err=True)
     return 130
 

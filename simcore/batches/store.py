@@ -219,7 +219,7 @@ def _facts(path: Path, number: int, config_hash: str, schema: pa.Schema | None =
         with pq.ParquetFile(path) as file:
             metadata, found = file.metadata.metadata or {}, file.schema_arrow
             rows = file.metadata.num_rows
-        facts = json.loads(metadata[_FACTS.encode()])
+        facts: dict[str, Any] = json.loads(metadata[_FACTS.encode()])
         other = metadata[b"simcore:config_hash"].decode()
         described = json.loads(metadata[b"simcore:config"])
     except KeyError as error:
