@@ -22,6 +22,7 @@ COMMANDS = {
     "replay": ("replay", "Show single deals of a simulation, or check traces against the rules."),
     "solve": ("solve", "Exact values of deals, all hands seen: double dummy for every contract and trump."),
     "choose": ("choose", "Compare contracts, calls or trumps for one hand."),
+    "report": ("report", "Turn a finished result into one HTML page and Markdown."),
     "deal": ("deal", "Write random deals, without playing them."),
     "rulesets": ("rulesets", "List, show or check rulesets."),
     "players": ("players", "List the built-in players and their options."),

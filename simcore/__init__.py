@@ -27,6 +27,7 @@ _HOMES = {
     "deal_showcase": "simcore.deals.dealing",
     "hands_to_pbn": "simcore.batches.tables",
     "load_ruleset": "simcore.rules",
+    "report": "simcore.reports.verb",
     "replay": "simcore.batches.replaying",
     "render": "simcore.batches.replaying",
     "simulate": "simcore.batches.run",
@@ -49,6 +50,7 @@ __all__ = [
     "load_ruleset",
     "render",
     "replay",
+    "report",
     "simulate",
     "solve",
     "solve_table",
@@ -66,6 +68,7 @@ if TYPE_CHECKING:
     from simcore.deals.dealing import deal_hands, deal_showcase
     from simcore.deals.pbn import Deal
     from simcore.errors import SimcoreError
+    from simcore.reports.verb import report
     from simcore.rules import Ruleset, load_ruleset
 
 

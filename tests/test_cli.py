@@ -46,6 +46,7 @@ def test_help_imports_neither_numba_nor_pyarrow() -> None:
         ["replay", "--help"],
         ["solve", "showcase", "--help"],
         ["choose", "elections", "--help"],
+        ["report", "--help"],
         ["--version"],
         ["players"],
     ):
@@ -66,6 +67,7 @@ def test_help_imports_neither_numba_nor_pyarrow() -> None:
         "choose",
         "choose elections",
         "choose showcase",
+        "report",
         "deal",
         "rulesets",
         "players",

@@ -1,0 +1,115 @@
+"""The line that makes a result again, out of its manifest."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from simcore import __version__
+from simcore.reports.blocks import Block, Command, Facts, Fold, Note, Section
+from simcore.rules import SHIPPED, load_ruleset
+
+__all__ = ["command_line", "reproduction"]
+
+#: Options by command: key of the config → option; a value of None leaves it out.
+_OPTIONS: dict[str, dict[str, str]] = {
+    "simulate": {
+        "deals": "--deals",
+        "seed": "--seed",
+        "first": "--first",
+        "contract": "--contract",
+        "pairs": "--pairs",
+        "declarer": "--declarer",
+        "trump": "--trump",
+        "dealer": "--dealer",
+        "known": "--known",
+        "where": "--where",
+        "rounds": "--rounds",
+        "hands": "--hands",
+    },
+    "choose": {
+        "hand": "--hand",
+        "seat": "--seat",
+        "dealer": "--dealer",
+        "lot": "--lot",
+        "calls": "--calls",
+        "partner": "--partner",
+        "leader": "--leader",
+        "objective": "--objective",
+        "confidence": "--confidence",
+        "max_deals": "--max-deals",
+        "max_time": "--max-time",
+        "seed": "--seed",
+    },
+}
+#: What an option is without being given; other values are written out.
+_DEFAULTS: dict[str, Any] = {
+    "first": 0,
+    "rounds": False,
+    "hands": False,
+    "partner": "any",
+    "objective": "relative",
+    "confidence": 0.95,
+}
+
+
+def ruleset_option(name: str, digest: str, game: str) -> tuple[str | None, str | None]:
+    """Return the value of --ruleset (None: the game's own) and the file it has to be kept in (None: it is shipped)."""
+    for shipped in SHIPPED:
+        if shipped == name and load_ruleset(shipped).hash == digest:
+            return (None if shipped == game else shipped), None
+    file = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name) + ".toml"
+    return file, file
+
+
+def command_line(command: str, config: Mapping[str, Any], out: str = "again") -> list[str]:
+    """Return the words of the command that makes a result with this config in the folder ``out``."""
+    game = config["game"]
+    words = ["simcore", *command.split(), game]
+    for key, option in _OPTIONS[command].items():
+        value = config.get(key)
+        if value is None or value == _DEFAULTS.get(key):
+            continue
+        if key == "calls":
+            if value:
+                words += [option, ", ".join(" ".join(call) for call in value)]
+        elif value is True:
+            words.append(option)
+        else:
+            words += [option, f"{value:g}s" if key == "max_time" else str(value)]
+    ruleset, _ = ruleset_option(config["ruleset"], config["ruleset_hash"], game)
+    if ruleset is not None:
+        words += ["--ruleset", ruleset]
+    players = config.get("players") or {}
+    specs = list(dict.fromkeys(players.values()))
+    if len(specs) == 1:
+        words += ["--players", specs[0]]
+    else:
+        for seat, spec in players.items():
+            words += ["--player", f"{seat}={spec}"]
+    if config.get("given_deals") is not None:
+        words += ["--file", "deals.pbn"]
+    return [*words, "--out", out]
+
+
+def reproduction(command: str, config: Mapping[str, Any], ruleset_text: str, extra: Mapping[str, str] | None = None) -> Section:
+    """Return the section that says how to make the result again: the line, what it needs, versions, the ruleset."""
+    blocks: list[Block] = [Command(shlex.join(command_line(command, config)), "The same options and seed give the same bytes:")]
+    _, file = ruleset_option(config["ruleset"], config["ruleset_hash"], config["game"])
+    if file is not None:
+        blocks.append(Note(f"The ruleset is not shipped with simcore {__version__}: keep the text below as {file}."))
+    if config.get("given_deals") is not None:
+        blocks.append(Note(f"The deals came from a file; the SHA-256 of their cards is {config['given_deals']}."))
+    for player, digest in (config.get("player_files") or {}).items():
+        blocks.append(Note(f"Player {player} comes from a file with the SHA-256 {digest}."))
+    if config.get("reproducible") is False:
+        blocks.append(Note("A time limit was set: how far it came depends on the machine, so another run may differ.", "warning"))
+    facts = [("simcore", str(config["simcore"]))]
+    if "seed" in config:
+        facts.append(("seed", str(config["seed"])))
+    facts += [("random streams", f"version {config['stream_version']}")] if "stream_version" in config else []
+    facts += [("ruleset", str(config["ruleset"])), ("its SHA-256", str(config["ruleset_hash"])[:16] + " …")]
+    facts += list((extra or {}).items())
+    blocks += [Facts(facts), Fold("The ruleset, whole", [Command(ruleset_text)])]
+    return Section("How to get this again", blocks)

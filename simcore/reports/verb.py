@@ -1,0 +1,87 @@
+"""The verb ``report``: a finished result as one page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from simcore.batches.store import write_atomically
+from simcore.errors import BadInput, RunError, SimcoreError
+from simcore.reports.blocks import Page
+from simcore.reports.of_choice import choice_page
+from simcore.reports.of_simulation import simulation_page
+from simcore.reports.results import Result, open_result
+
+__all__ = ["Report", "report"]
+
+_PAGES: dict[str, Callable[[Result], Page]] = {"simulate": simulation_page, "choose": choice_page}
+_FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown"}
+#: What made a page stands in the head of one form and in the last line of the other.
+_MADE_HTML, _MADE_MARKDOWN = b'<meta name="generator" content="simcore ', re.compile(rb"\n\nsimcore \d\S*\n\Z")
+
+
+@dataclass(frozen=True)
+class Report:
+    """A result as a page, in both forms; ``files`` are those written."""
+
+    kind: str
+    title: str
+    html: str = field(repr=False)
+    markdown: str = field(repr=False)
+    files: tuple[Path, ...] = ()
+
+
+def report(folder: str | Path, *, out: str | Path | Sequence[str | Path] = (), overwrite: bool = False) -> Report:
+    """Turn a finished result into one self-contained HTML page and Markdown.
+
+    Args:
+        folder: what ``simulate``, ``choose`` or another command wrote with ``out``.
+        out: files to write, ``.html`` or ``.md``.
+        overwrite: replace files that are no reports (reports are replaced anyway).
+
+    Returns:
+        A Report with ``.html`` and ``.markdown``; the same result gives the same bytes.
+
+    Raises:
+        BadInput: the folder holds no result, or one that cannot be read; a file to write is of another form or in the way.
+        RunError: a table is missing or damaged, or a file cannot be written.
+    """
+    files = [Path(path) for path in ([out] if isinstance(out, str | Path) else out)]
+    for path in files:
+        _check_target(path, overwrite=overwrite)
+    result = open_result(folder)
+    try:
+        page = _PAGES[result.kind](result)
+        made = Report(result.kind, page.title, page.html(), page.markdown(), tuple(files))
+    except SimcoreError:
+        raise
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
+        raise BadInput(f"folder {str(folder)!r} is damaged, or of another version of simcore: {error!r}") from None
+    for path in files:
+        text = made.html if _FORMS[path.suffix.lower()] == "html" else made.markdown
+        try:
+            write_atomically(path, lambda temporary, text=text: temporary.write_bytes(text.encode()))  # type: ignore[misc]
+        except OSError as error:
+            raise RunError(f"file {str(path)!r} cannot be written: {error.strerror or error}") from None
+    return made
+
+
+def _check_target(path: Path, *, overwrite: bool) -> None:
+    """Check a file to write before any work.
+
+    Raises:
+        BadInput: its name ends in something else, or another file is in the way.
+        RunError: it cannot be read to see what it is.
+    """
+    if path.suffix.lower() not in _FORMS:
+        raise BadInput(f"file {str(path)!r} has no form known; accepted: names ending in {', '.join(_FORMS)}")
+    if overwrite or not path.exists():
+        return
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise RunError(f"file {str(path)!r} cannot be written: {error.strerror}") from None
+    if _MADE_HTML not in text[:1000] and not _MADE_MARKDOWN.search(text[-100:]):
+        raise BadInput(f"file {str(path)!r} is in the way and no report of simcore; accepted: another name, or --overwrite")
