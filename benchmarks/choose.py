@@ -18,7 +18,7 @@ import simcore
 from simcore.batches.backends import backend_for
 from simcore.batches.config import make_config
 from simcore.cards import format_hand
-from simcore.choosing.elections import _Worlds
+from simcore.choosing.elections import Worlds
 from simcore.choosing.question import ElectionsQuestion
 
 WORLDS = 2000
@@ -40,7 +40,7 @@ def answers(hands: int, seed: int) -> list[tuple[float, float, int, bool]]:
 
 def kernels(seed: int) -> tuple[float, float]:
     """Return microseconds a deal: contract table, simulate."""
-    worlds = _Worlds(ElectionsQuestion.of(hand="A432.KJ2.Q43.J32", seat="S", seed=seed))
+    worlds = Worlds(ElectionsQuestion.of(hand="A432.KJ2.Q43.J32", seat="S", seed=seed))
     rows = backend_for(make_config("elections", seed=seed, deals=WORLDS, contract="all", players="expert", declarer="S"))
     runs: tuple[Callable[[], object], ...] = (
         lambda: worlds.chunk(0, WORLDS, tuple(range(CONTRACTS)), ()),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +16,26 @@ from cli.output import note, note_if_cold, number, progress_bar, text_table, to_
 if TYPE_CHECKING:
     from simcore.choosing.result import Choices
 
+#: The table of exact values.
+DOUBLE_DUMMY = "double-dummy"
+
 __all__ = ["command"]
 
 _hand_options = (
-    click.option("--hand", required=True, metavar="PBN", help="The hand, as AKQ.T98.75.65432."),
-    click.option("--seat", required=True, metavar="SEAT", help="Who holds it."),
+    click.option("--hand", metavar="PBN", help="The hand, as AKQ.T98.75.65432.  Without it: random hands, on average."),
+    click.option("--seat", metavar="SEAT", help="Who holds it."),
+)
+_sampling_options = (
+    click.option("--max-time", metavar="TIME", help="As 60s or 2m; the answer is then not reproducible."),
+    click.option("--seed", metavar="INT", help="0 to 2**128 - 1.  Default: drawn from the operating system, and printed."),
+    click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no answer."),
+    click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Folder for the worlds (Parquet) and a manifest.",
+    ),
+    click.option("--overwrite", is_flag=True, help="Replace the result that is in --out."),
 )
 _common_options = (
     click.option("--ruleset", metavar="NAME|FILE.toml", help="A shipped ruleset or your own file.  [default: the game's]"),
@@ -49,58 +65,90 @@ def command() -> None:
 @click.option(
     "--objective", default="relative", show_default=True, metavar="relative|margin|win|credit", help="What to compare by."
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, metavar="P", help="That the best is the best.")
-@click.option("--max-deals", type=int, default=100_000, show_default=True, metavar="N", help="Most worlds to draw.")
-@click.option("--max-time", metavar="TIME", help="As 60s or 2m; the answer is then not reproducible.")
-@click.option("--seed", metavar="INT", help="0 to 2**128 - 1.  Default: drawn from the operating system, and printed.")
-@click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no answer.")
 @click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for the worlds (Parquet) and a manifest."
+    "--method",
+    default="rollout",
+    show_default=True,
+    metavar="rollout|double-dummy|both",
+    help="Play by the model, exact values of the contracts with all hands seen, or both side by side.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the result that is in --out.")
+@click.option("--confidence", type=float, default=0.95, show_default=True, metavar="P", help="That the best is the best.")
+@click.option(
+    "--max-deals", type=int, metavar="N", help="Most worlds.  [default: 100,000; to solve, 200; hands without --hand, 4,000]"
+)
+@click.option("--max-solved", type=int, metavar="N", help="With --method both: most worlds to solve.  [default: 200]")
+@use_options(*_sampling_options)
 @use_options(*_common_options)
 def elections(format_: str, quiet: bool, **options: Any) -> int:
-    """Compare every contract as declarer and, at this seat's turn, every call.
+    """Compare every contract as declarer and, at this seat's turn, every call; without --hand, contracts over random hands.
 
     All are judged on the same random worlds that fit the hand and the calls heard.  Sampling stops as soon as the best is separated
     from every other at the confidence asked, or at the limit: then it is said which are tied, and the exit status is 3.
     """
     from simcore.choosing.verb import choose
+
+    modules = {True: "four_search", False: "worlds"}
+    with _sampled(options, quiet, modules[options["method"] != "rollout"]) as progress:
+        choices = choose("elections", progress=progress, **options)
+    return _report(choices, format_, quiet, _elections_text if options["hand"] else _average_text)
+
+
+@contextmanager
+def _sampled(options: dict[str, Any], quiet: bool, module: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Print the seed before the work, and show progress."""
     from simcore.rng import draw_seed, parse_seed
 
-    # drawn here, so that it is printed before the work
     options["seed"] = draw_seed() if options["seed"] is None else parse_seed(options["seed"])
     note(f"seed {options['seed']}", quiet)
-    note_if_cold(quiet, "worlds")
-    with progress_bar(options["max_deals"], "worlds", quiet) as progress:
-        choices = choose("elections", progress=progress, **options)
+    note_if_cold(quiet, module)
+    with progress_bar(1, "worlds" if options["hand"] else "deals", quiet) as progress:
+        yield progress
+
+
+def _report(choices: Choices, format_: str, quiet: bool, text: Callable[[Choices], str]) -> int:
+    """Print an answer from samples with its notes; returns the exit status."""
     if not choices.config["reproducible"]:
         note("simcore: not reproducible: --max-time makes the answer depend on the machine", quiet)
-    for text in choices.warnings:
-        note(f"simcore: warning: {text}", quiet)
-    _print(choices, format_, _elections_text)
-    note(f"{choices.sampling['worlds']:,} worlds in {choices.seconds:.2f} s on {choices.threads} thread(s)", quiet)
+    for warning in choices.warnings:
+        note(f"simcore: warning: {warning}", quiet)
+    _print(choices, format_, text)
+    count, what = next((choices.sampling[what], what) for what in ("worlds", "hands", "deals") if what in choices.sampling)
+    note(f"{count:,} {what} in {choices.seconds:.2f} s on {choices.threads} thread(s)", quiet)
+    if choices.solving_seconds:
+        solves, seconds = choices.sampling["solves"], choices.solving_seconds
+        note(f"{solves:,} solves in {seconds:.1f} s: {solves / seconds:,.1f} solves/s on {choices.threads} thread(s)", quiet)
     return 0 if choices.decided else 3
 
 
 @command.command("showcase")
 @use_options(*_hand_options)
-@click.option("--leader", required=True, metavar="SEAT", help="Who leads to the second playout (S10).")
-@click.option("--show", default="", metavar="SHOWCASES", help="Both showcases, as 'N:AK... S:.QJ..'.")
+@click.option("--leader", metavar="SEAT", help="Who leads to the second playout (S10).")
+@click.option("--show", metavar="SHOWCASES", help="Both showcases, as 'N:AK... S:.QJ..'.")
 @click.option("--turned", metavar="CARD", help="The turned card, where it is out of play (S2).")
 @click.option("--discards", metavar="CARDS", help="Rules of Magri: the 26 discards, as 'SA HT …' (M6).")
 @click.option("--won", metavar="TRICKS", help="Tricks won in the first playout, as 'N:12 S:13': to check the cards (S11).")
+@click.option("--players", metavar="SPEC", help="Without --hand: who plays the first playout.  [default: expert]")
+@click.option("--player", multiple=True, metavar="SEAT=SPEC", help="Player of one seat; may be repeated.")
+@click.option("--confidence", type=float, metavar="P", help="That the best is the best.  [default: 0.95]")
+@click.option("--max-deals", type=int, metavar="N", help="Most deals.  [default: 4,000]")
+@use_options(*_sampling_options)
 @use_options(*_common_options)
 def showcase(format_: str, quiet: bool, **options: Any) -> int:
-    """Compare the six trumps for the seat that names, at the moment of naming (S9).
+    """Compare the six trumps for the seat that names, at the moment of naming (S9); without --hand, on average over deals.
 
-    Both holdings follow from what is seen: the own hand, the showcases, the turned card or the discards.  Values are exact.
+    With a hand both holdings follow from what is seen: the own hand, the showcases, the turned card or the discards.  Values are
+    exact.  Without one, the players play the first playout, and trumps, naming and the lead of the 13th trick are valued exactly
+    after it.
     """
     from simcore.choosing.verb import choose
 
-    note_if_cold(quiet, "two_kernel")
-    _print(choose("showcase", **options), format_, _showcase_text)
-    return 0
+    if options["hand"]:
+        note_if_cold(quiet, "two_kernel")
+        _print(choose("showcase", **options), format_, _showcase_text)
+        return 0
+    with _sampled(options, quiet, "two_kernel") as progress:
+        choices = choose("showcase", progress=progress, **options)
+    return _report(choices, format_, quiet, _average_text)
 
 
 def _print(choices: Choices, format_: str, text: Callable[[Choices], str]) -> None:
@@ -123,6 +171,8 @@ def _elections_text(choices: Choices) -> str:
         f"seed {config['seed']}" + ("" if config["reproducible"] else " (not reproducible: limited by time)"),
         f"{sampling['worlds']:,} worlds, every choice on the same ones",
     ]
+    if "solved_worlds" in sampling:
+        lines.append(f"{sampling['solved_worlds']:,} of them solved exactly, all hands seen ({sampling['solves']:,} solves)")
     if config["calls"]:
         heard = ", ".join(" ".join(call) for call in config["calls"])
         lines.append(
@@ -132,6 +182,8 @@ def _elections_text(choices: Choices) -> str:
     lines += [*choices.notes, *(f"warning: {text}" for text in choices.warnings)]
     for table in choices.tables:
         lines += ["", *_table_lines(choices, [row for row in choices.rows if row["table"] == table])]
+    if choices.comparison:
+        lines += ["", *_comparison_lines(choices)]
     return "\n".join([*lines, "", "* best, = cannot be told from it.  Intervals hold at every look, each for its own row."])
 
 
@@ -143,7 +195,8 @@ def _table_lines(choices: Choices, rows: list[dict[str, Any]]) -> list[str]:
         title = f"Calls of {config['seat']} now"
     else:
         partner = {"any": "any partner", "lot": "the lot partner"}.get(config["partner"], f"partner {config['partner']}")
-        title = f"Contracts, {config['seat']} declarer, {partner}"
+        exact = "Double dummy: contracts" if rows[0]["table"] == DOUBLE_DUMMY else "Contracts"
+        title = f"{exact}, {config['seat']} declarer, {partner}"
     percent = objective == "win"
 
     def figure(value: float) -> str:
@@ -170,6 +223,46 @@ def _table_lines(choices: Choices, rows: list[dict[str, Any]]) -> list[str]:
     return [f"{title}: by {what}", text_table(header, body, left=2), _verdict(rows)]
 
 
+def _comparison_lines(choices: Choices) -> list[str]:
+    """Return rollouts and exact values side by side, and whether they agree."""
+    data, objective = choices.comparison, choices.config["objective"]
+    percent, pm = objective == "win", "±" if utf8() else "+-"
+
+    def figure(value: float | None) -> str:
+        return number(value, 2, sign=not percent, percent=percent)
+
+    def margin(value: float | None, stderr: float | None) -> str:
+        return number(value, 2, sign=True) + ("" if stderr is None else f" {pm} {stderr:.2f}")
+
+    body = []
+    for row in data["rows"]:
+        bias = row["random_deals"]
+        body.append(
+            [
+                row["choice"],
+                figure(row["rollout"]),
+                figure(row["double_dummy"]),
+                f"{row['worlds']:,}",
+                margin(row["flattered"], row["flattered_stderr"]),
+                margin(bias["bias_best_hand"], bias["bias_best_hand_stderr"]) if bias else "not measured",
+                f"{bias['deals']:,}" if bias else "",
+            ]
+        )
+    header = ["choice", "rollout", "exact", "worlds", "flattered", "on random deals", "deals"]
+    best, players = data["best"], ", ".join(data["players"])
+    if data["agree"]:
+        verdict = f"both put {best['rollout']} first"
+    else:
+        verdict = f"they disagree: rollouts put {best['rollout']} first, double dummy {best['double_dummy']}"
+    return [
+        f"Rollouts by {players} beside double dummy, by {'relative credit' if objective == 'relative' else objective}",
+        text_table(header, body),
+        verdict,
+        f"flattered: exact margin less the margin played, {pm} standard error, on these worlds; on random deals: for the declarer",
+        "with the best hand for the contract, experts at the table (docs/choosing.md)",
+    ]
+
+
 def _verdict(rows: list[dict[str, Any]]) -> str:
     """Say what follows from a table."""
     best, tied = rows[0], [row for row in rows if row["tied"]]
@@ -178,7 +271,7 @@ def _verdict(rows: list[dict[str, Any]]) -> str:
         beaten = f"better than every other, {confidence} sure" if len(rows) > 1 else "there is no other choice"
         return f"best: {best['choice']}, {beaten}"
     within = max(max(abs(row["behind_low"]), abs(row["behind_high"])) for row in tied)
-    unit = f"{100 * within:.1f} percentage points" if best["objective"] == "win" else f"{within:.2f} points"
+    unit = f"{100 * within:.1f} percentage points" if best["objective"] in ("win", "best") else f"{within:.2f} points"
     names = ", ".join(row["choice"] for row in [best, *tied])
     return f"tied: {names}; {best['choice']} leads, the others are within {unit} of it ({confidence})"
 
@@ -196,6 +289,112 @@ def _bars(means: Sequence[float]) -> list[str]:
         right = (full * min(length, _BAR - zero)).ljust(_BAR - zero) if mean > 0 else " " * (_BAR - zero)
         bars.append(left + axis + right)
     return bars
+
+
+def _average_text(choices: Choices) -> str:
+    """Return the tables of an average for people."""
+    config, sampling = choices.config, choices.sampling
+    specs = sorted(set(config["players"].values()))
+    who = specs[0] if len(specs) == 1 else ", ".join(f"{seat} {spec}" for seat, spec in config["players"].items())
+    lines = [
+        f"{config['game']}, ruleset {config['ruleset']}: on average, players {who}",
+        f"seed {config['seed']}" + ("" if config["reproducible"] else " (not reproducible: limited by time)"),
+    ]
+    parts = _average_elections if config["game"] == "elections" else _average_showcase
+    lines += parts(choices, sampling)
+    return "\n".join([*lines, "", "* best, = cannot be told from it.  Intervals hold at every look; ± is one standard error."])
+
+
+def _with_error(value: float | None, stderr: float | None, *, sign: bool = True, percent: bool = False) -> str:
+    pm = "±" if utf8() else "+-"
+    text = number(value, 1 if percent else 2, sign=sign, percent=percent)
+    return text if stderr is None else f"{text} {pm} {(100 if percent else 1) * stderr:.{1 if percent else 2}f}"
+
+
+def _share_cells(row: dict[str, Any], bar: str) -> list[str]:
+    """Return the cells that every table of "how often the best" begins with."""
+    dots = "…" if utf8() else ".."
+    mark = "*" if row["best"] else ("=" if row["tied"] else " ")
+    return [mark, row["choice"], f"{100 * row['mean']:.1f}", f"{100 * row['low']:.1f} {dots} {100 * row['high']:.1f}", bar]
+
+
+def _average_elections(choices: Choices, sampling: dict[str, Any]) -> list[str]:
+    """Return the two tables of Elections."""
+    first = [row for row in choices.rows if row["table"] == "best-for-a-hand"]
+    second = [row for row in choices.rows if row["table"] == "position"]
+    objective = choices.config["objective"]
+    percent, what = objective == "win", "relative credit" if objective == "relative" else objective
+    body = [
+        [
+            *_share_cells(row, bar),
+            _with_error(row["worth_then"], row["worth_then_stderr"], percent=percent, sign=not percent),
+            _with_error(row["worth_by_chance"], row["worth_by_chance_stderr"], percent=percent, sign=not percent),
+        ]
+        for row, bar in zip(first, _bars([row["mean"] for row in first]), strict=True)
+    ]
+    confidence = f"{100 * first[0]['confidence']:g} %"
+    worth = _with_error(sampling["worth_of_choosing"], sampling["worth_of_choosing_stderr"], percent=percent, sign=not percent)
+    looked = sampling["worlds_a_hand"]
+    lines = [
+        f"{sampling['hands']:,} random hands, each the declarer's, {looked['all']} worlds a hand and {looked['close']} more for "
+        "contracts close to the best",
+        "",
+        f"How often each contract is a hand's best, in %, and what it is worth: {what}",
+        text_table(["", "contract", "best %", f"{confidence} interval", "", "worth then", "worth by chance"], body, left=2),
+        _verdict(first),
+        f"a hand's best contract is worth {worth} on average; two are too close to call for {100 * sampling['close']:.0f} %",
+        "",
+        "What the places are worth: margins",
+    ]
+    names = ("left", "opposite", "right")
+    body = [
+        [
+            row["choice"],
+            _with_error(row["mean"], row["stderr"]),
+            *(_with_error(row[f"partner_{name}"], row[f"partner_{name}_stderr"]) for name in names),
+        ]
+        for row in second
+    ]
+    header = ["contract", "leader's side", *(f"partner {name}" for name in names)]
+    return [
+        *lines,
+        text_table(header, body),
+        "leader's side: its margin; then the attackers', their partner sitting left of the declarer, …",
+    ]
+
+
+def _average_showcase(choices: Choices, sampling: dict[str, Any]) -> list[str]:
+    """Return the two tables of Showcase."""
+    first = [row for row in choices.rows if row["table"] == "best-trump"]
+    second = [row for row in choices.rows if row["table"] == "worth"]
+    body = [
+        [
+            *_share_cells(row, bar),
+            f"{100 * row['alone']:.1f}",
+            _with_error(row["tricks"], row["tricks_stderr"], sign=False),
+            f"{100 * row['win']:.1f}",
+        ]
+        for row, bar in zip(first, _bars([row["mean"] for row in first]), strict=True)
+    ]
+    confidence = f"{100 * first[0]['confidence']:g} %"
+    dots = "…" if utf8() else ".."
+    lines = [
+        f"{sampling['deals']:,} deals, the second playout exact",
+        "",
+        "How often each trump is the namer's best, ties shared, and what it brings him",
+        text_table(["", "trump", "best %", f"{confidence} interval", "", "alone %", "tricks", "wins %"], body, left=2),
+        _verdict(first),
+        "",
+        "What naming (S9) and the lead of trick 13 (S10) are worth",
+    ]
+    rows = []
+    for row in second:
+        percent = row["objective"] == "win"
+        scale, digits, sign = (100, 1, "+") if percent else (1, 2, "+" if row["choice"] != "namer" else "")
+        value = _with_error(row["mean"], row["stderr"], percent=percent, sign=row["choice"] != "namer")
+        interval = f"{scale * row['low']:{sign}.{digits}f} {dots} {scale * row['high']:{sign}.{digits}f}"
+        rows.append([row["what"], value + (" %" if percent else ""), interval, f"{row['deals']:,}"])
+    return [*lines, text_table(["", "worth", f"{confidence} interval", "deals"], rows)]
 
 
 def _showcase_text(choices: Choices) -> str:

@@ -120,18 +120,22 @@ def progress_bar(total: int, unit: str, quiet: bool) -> Iterator[Callable[[int, 
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    start = time.monotonic()
+    start = [time.monotonic()]
     last = [0.0]
     first = [-1]
+    before = [0]
 
     def show(done: int, total: int) -> None:
         now = time.monotonic()
+        if done < before[0]:  # another stage of the work
+            start[0], first[0] = now, -1
+        before[0] = done
         if first[0] < 0:
             first[0] = done
         if now - last[0] < 0.1 and done < total:
             return
         last[0] = now
-        rate = (done - first[0]) / max(now - start, 1e-9)
+        rate = (done - first[0]) / max(now - start[0], 1e-9)
         left = (total - done) / rate if rate > 0 else 0.0
         filled = 30 * done // total
         bar = "#" * filled + "." * (30 - filled)

@@ -19,7 +19,7 @@ import simcore
 from simcore._jit import JIT
 from simcore.bits import ONE
 from simcore.cards import FULL, cards_of, format_card, format_hand, parse_card, parse_hand
-from simcore.choosing.elections import _Worlds
+from simcore.choosing.elections import Worlds
 from simcore.choosing.question import ElectionsQuestion, action_bounds, contract_bounds
 from simcore.elections.engine import advance, apply, prepare, start_deal
 from simcore.elections.play import credits_of, result_of
@@ -110,12 +110,12 @@ def test_the_same_seed_gives_the_same_answer_on_any_threads() -> None:
 def test_the_kernel_does_the_same_without_jit_and_in_a_second_process() -> None:
     """Sixteen candidates with calls heard, a seat of random players among them; one slip allowed."""
     code = """
-from simcore.choosing.elections import _Worlds
+from simcore.choosing.elections import Worlds
 from simcore.choosing.question import ElectionsQuestion
 question = ElectionsQuestion.of(
     hand="AKQJT98.AK.32.32", seat="S", dealer="W", calls="N no-trump, E hearts", players="greedy", player={"E": "random"}, seed=7
 )
-worlds = _Worlds(question)
+worlds = Worlds(question)
 worlds._options.slips = 1
 chunk = worlds.chunk(0, 16, (0, 3), question.actions)
 print(len(chunk.indices), *(array.tolist() for array in (chunk.indices, chunk.hands, chunk.facts, *chunk.results)))
@@ -139,13 +139,13 @@ def test_fewer_worlds_are_the_first_of_more() -> None:
     assert list(many[:512]) == list(few)
 
 
-def _small_question(folder: Path, source: str, calls: str, pack: int, hand: int) -> tuple[_Worlds, ElectionsQuestion]:
+def _small_question(folder: Path, source: str, calls: str, pack: int, hand: int) -> tuple[Worlds, ElectionsQuestion]:
     path = folder / "model.py"
     path.write_text(source)
     question = ElectionsQuestion.of(
         hand=SPADES, seat="N", dealer="N", lot="NS", calls=calls, players=f"greedy+{path}:model", seed=3, partner="S"
     )
-    worlds = _Worlds(question)
+    worlds = Worlds(question)
     worlds._options.pack, worlds._options.hand = np.uint64(pack), np.uint64(hand)
     return worlds, question
 
@@ -410,9 +410,9 @@ def test_out_holds_one_row_a_world_and_choice(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["elections", "--hand", HAND], ["--seat"]),
+        (["elections", "--hand", HAND], ["needs a seat"]),
         (["elections", "--hand", HAND, "--seat", "S", "--leader", "N"], ["--leader"]),
-        (["showcase", "--hand", HAND, "--seat", "S"], ["--leader"]),
+        (["showcase", "--hand", HAND, "--seat", "S"], ["needs a leader"]),
         (["elections", "--hand", HAND, "--seat", "S", "--seed", "x"], ["'x'", "2**128"]),
         (["bridge"], ["bridge", "elections", "showcase"]),
     ],

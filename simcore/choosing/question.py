@@ -15,25 +15,41 @@ from simcore.elections.auction import legal_calls, legal_contracts
 from simcore.elections.engine import start_deal
 from simcore.elections.state import AUCTION, NAMING, new_table, new_view
 from simcore.elections.trace import make_calls
+from simcore.elections.worlds import BY_LOT
 from simcore.errors import BadInput
 from simcore.rng import STREAM_VERSION
 from simcore.rules import Ruleset
 
-__all__ = ["MAX_DEALS", "OBJECTIVES", "ElectionsQuestion", "action_bounds", "contract_bounds", "parse_calls", "parse_seconds"]
+__all__ = [
+    "MAX_DEALS",
+    "MAX_SOLVED",
+    "METHODS",
+    "OBJECTIVES",
+    "ElectionsQuestion",
+    "action_bounds",
+    "contract_bounds",
+    "parse_calls",
+    "parse_seconds",
+]
 
 #: What may be asked for, in the order of the kernels' RESULTS, with the divisor of these whole numbers.
 OBJECTIVES = {"relative": 3, "margin": 1, "win": 1, "credit": 1}
 MAX_DEALS = 100_000
+#: Hands asked about on average, by default.
+MAX_HANDS = 4000
+#: Worlds solved exactly, by default.
+MAX_SOLVED = 200
+METHODS = ("rollout", "double-dummy", "both")
 _MOST_DEALS = 1 << 20
 
 
 @dataclass(frozen=True)
 class ElectionsQuestion:
-    """A checked question: who holds what, what was heard, and what may be done now."""
+    """A checked question: who holds what, what was heard, and what may be done now; or, without a hand, about hands on average."""
 
     config: Config
-    seat: int
-    hand: int
+    seat: int  # -1 without a hand
+    hand: int  # 0 without a hand
     lots: int  # 0 unknown, else as the kernels number pairings
     calls: tuple[tuple[str, str], ...]
     partner: str
@@ -44,14 +60,17 @@ class ElectionsQuestion:
     contracts: tuple[int, ...]  # contracts to compare as declarer
     actions: tuple[int, ...]  # what the seat may do now: calls, or contracts to name
     action_table: str
+    found: int  # pairing found by the auction, BY_LOT where the lots decide, 0 while it is open
+    method: str
+    max_solved: int
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def of(
         cls,
         *,
-        hand: str | Hand,
-        seat: str,
+        hand: str | Hand | None = None,
+        seat: str | None = None,
         dealer: str | None = None,
         lot: str | None = None,
         calls: str | Sequence[tuple[str, str]] | None = None,
@@ -61,14 +80,17 @@ class ElectionsQuestion:
         player: Mapping[str, str] | Sequence[str] = (),
         objective: str = "relative",
         confidence: float = 0.95,
-        max_deals: int = MAX_DEALS,
+        method: str = "rollout",
+        max_deals: int | None = None,
+        max_solved: int | None = None,
         max_time: float | str | None = None,
         seed: int | str | None = None,
     ) -> ElectionsQuestion:
         """Check a question.
 
         Args:
-            hand: 13 cards, PBN or a Hand.
+            hand: 13 cards, PBN or a Hand; None asks about random hands (average.py), and seat, dealer, lot, calls, a partner's
+                seat and exact values do not go with that.
             seat: who holds them.
             dealer: needed with calls, and to ask what to call.
             lot: the lot pair of some seat, as NS or SW (E1); None: any, drawn in each world.
@@ -77,7 +99,9 @@ class ElectionsQuestion:
             players, player: the model of all seats, and of single ones, as in ``simulate``.
             objective: ``relative`` (credit, E17), ``margin``, ``win`` or ``credit``.
             confidence: of never calling a choice the best that is not.
-            max_deals: most worlds to draw.
+            method: ``rollout``, ``double-dummy`` (exact values of the contracts, all hands seen) or ``both``.
+            max_deals: most worlds to draw, by default 100,000; with ``double-dummy`` to solve, 200; without a hand hands, 4,000.
+            max_solved: most worlds to solve with ``both``, 200 by default.
             max_time: seconds, also as ``60s`` or ``2m``; makes the answer depend on the machine.
             seed: as in ``simulate``.
 
@@ -85,31 +109,59 @@ class ElectionsQuestion:
             SimcoreError: naming the option, its value and what is accepted.
         """
         config = make_config("elections", ruleset=ruleset, seed=seed, deals=1, players=players, player=player, dealer=dealer)
-        me = seat_index(seat, "elections", "seat")
+        if hand is None:
+            for name, given in (("seat", seat), ("dealer", dealer), ("lot", lot), ("calls", calls), ("max solved", max_solved)):
+                if given is not None:
+                    raise BadInput(f"{name} {given!r} needs a hand; accepted: together with one, as in 'AKQ.T98.75.65432'")
+            if partner not in ("any", "lot"):
+                raise BadInput(f"partner {partner!r} needs a hand; accepted: any, lot")
+            if method != "rollout":
+                raise BadInput(f"method {method!r} needs a hand; accepted: rollout")
+        elif seat is None:
+            raise BadInput(f"hand {str(hand)!r} needs a seat; accepted: N E S W")
+        me = -1 if seat is None else seat_index(seat, "elections", "seat")
         heard = parse_calls(calls)
         if heard and config.dealer is None:
             raise BadInput(f"calls {calls!r} need a dealer (E3); accepted: together with dealer N, E, S or W")
         if objective not in OBJECTIVES:
             raise BadInput(f"objective {objective!r} is unknown; accepted: {', '.join(OBJECTIVES)}")
-        if not 0.5 <= confidence < 1:
-            raise BadInput(f"confidence {confidence!r} is out of range; accepted: 0.5 up to less than 1, as in 0.95")
-        if not 1 <= max_deals <= _MOST_DEALS:
-            raise BadInput(f"max deals {max_deals!r} is out of range; accepted: 1 to {_MOST_DEALS:,}")
-        contracts, actions, table, notes = _what_now(config, me, heard)
+        if method not in METHODS:
+            raise BadInput(f"method {method!r} is unknown; accepted: {', '.join(METHODS)}")
+        seconds = check_limits(confidence, max_deals, max_time)
+        check_limits(confidence, max_solved, None, "max solved")
+        if method == "rollout" and max_solved is not None:
+            raise BadInput(f"max solved {max_solved!r} does not go with method 'rollout'; accepted: with double-dummy or both")
+        signs = [contract.id for contract in config.ruleset.contracts if contract.two_signs]
+        if method != "rollout" and signs and config.ruleset.choices["result"] == "both-signs":
+            raise BadInput(
+                f"method {method!r} does not go with result 'both-signs' of ruleset {config.ruleset.name!r}: whether {signs[0]} is "
+                "won does not follow from its exact margin (E16); accepted: method rollout"
+            )
+        contracts, actions, table, found, notes = _what_now(config, me, heard)
+        if method == "double-dummy" and table == "call":
+            actions, table = (), ""
+            notes = (*notes, "no calls are compared: that needs rollouts (method rollout or both)")
+        if max_solved is None:
+            max_solved = max_deals if method == "double-dummy" and max_deals is not None else MAX_SOLVED
+        if max_deals is None:
+            max_deals = MAX_DEALS if hand is not None else MAX_HANDS
         return cls(
             config=config,
             seat=me,
-            hand=parse_hand(str(hand), size=13),
+            hand=0 if hand is None else parse_hand(str(hand), size=13),
             lots=0 if lot is None else _parse_lot(lot),
             calls=heard,
             partner=_parse_partner(partner, me),
             objective=objective,
             confidence=float(confidence),
             max_deals=int(max_deals),
-            max_time=None if max_time is None else parse_seconds(max_time),
+            max_time=seconds,
             contracts=contracts,
             actions=actions,
             action_table=table,
+            found=found,
+            method=method,
+            max_solved=int(max_solved),
             notes=notes,
         )
 
@@ -120,12 +172,13 @@ class ElectionsQuestion:
             "simcore": __version__,
             "stream_version": STREAM_VERSION,
             "game": config.game,
-            "method": "rollout",
+            "method": self.method,
             "ruleset": config.ruleset.name,
             "ruleset_hash": config.ruleset.hash,
             "seed": str(config.seed),
-            "hand": format_hand(self.hand),
-            "seat": SEATS[self.seat],
+            "about": "hand" if self.hand else "average",
+            "hand": format_hand(self.hand) if self.hand else None,
+            "seat": SEATS[self.seat] if self.hand else None,
             "dealer": config.dealer,
             "lot": None if self.lots == 0 else _pairing_word(self.lots),
             "calls": [list(call) for call in self.calls],
@@ -135,9 +188,23 @@ class ElectionsQuestion:
             "objective": self.objective,
             "confidence": self.confidence,
             "max_deals": self.max_deals,
+            "max_solved": None if self.method == "rollout" else self.max_solved,
             "max_time": self.max_time,
             "reproducible": self.max_time is None,
         }
+
+
+def check_limits(confidence: float, most: int | None, max_time: float | str | None, what: str = "max deals") -> float | None:
+    """Refuse what no sampling can keep to; returns the most seconds.
+
+    Raises:
+        BadInput: naming the option, its value and what is accepted.
+    """
+    if not 0.5 <= confidence < 1:
+        raise BadInput(f"confidence {confidence!r} is out of range; accepted: 0.5 up to less than 1, as in 0.95")
+    if most is not None and not 1 <= most <= _MOST_DEALS:
+        raise BadInput(f"{what} {most!r} is out of range; accepted: 1 to {_MOST_DEALS:,}")
+    return None if max_time is None else parse_seconds(max_time)
 
 
 def parse_calls(calls: str | Sequence[tuple[str, str]] | None) -> tuple[tuple[str, str], ...]:
@@ -200,15 +267,15 @@ def _parse_partner(text: str, seat: int) -> str:
 
 def _what_now(
     config: Config, seat: int, calls: tuple[tuple[str, str], ...]
-) -> tuple[tuple[int, ...], tuple[int, ...], str, tuple[str, ...]]:
-    """Return the contracts to compare, the actions of the seat, the name of their table, and notes.
+) -> tuple[tuple[int, ...], tuple[int, ...], str, int, tuple[str, ...]]:
+    """Return the contracts to compare, the actions of the seat, the name of their table, the pairing found, and notes.
 
     Raises:
         BadInput: a call is not legal, or the seat has nothing left to choose.
     """
     everything = tuple(range(len(config.ruleset.contracts)))
     if config.dealer is None:
-        return everything, (), "", ("no calls are compared: that needs to know the dealer",)
+        return everything, (), "", 0, ("no calls are compared: that needs to know the dealer",) if seat >= 0 else ()
     rules = config.ruleset.record[0]
     table, view = new_table()[0], new_view()[0]
     start_deal(table, view, SEATS.index(config.dealer), 1)
@@ -220,11 +287,12 @@ def _what_now(
     turn = SEATS[table.turn]
     if table.phase == AUCTION:
         if table.turn == seat:
-            return everything, _bits(legal_calls(rules, view, seat)), "call", ()
-        return everything, (), "", (f"no calls are compared: it is {turn}'s turn",)
+            return everything, _bits(legal_calls(rules, view, seat)), "call", 0, ()
+        return everything, (), "", 0, (f"no calls are compared: it is {turn}'s turn",)
     if table.phase == NAMING and table.turn == seat:
         note = f"the auction is over: {turn} names the contract (E11)"
-        return (), _bits(legal_contracts(rules, view)), "contract", (note,)
+        found = int(view.pairing) if view.matched else BY_LOT
+        return (), _bits(legal_contracts(rules, view)), "contract", found, (note,)
     why = f"{turn} names the contract (E11)" if table.phase == NAMING else "nothing is played (E8, E9)"
     said = ", ".join(" ".join(call) for call in calls)
     raise BadInput(f"after the calls {said!r} {SEATS[seat]} has no choice: {why}; accepted: calls up to {SEATS[seat]}'s turn")

@@ -24,7 +24,7 @@ from math import log
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Race", "Standing", "bounds_of_mean", "log_evidence"]
+__all__ = ["Race", "RunningMean", "Standing", "bounds_of_mean", "log_evidence"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -72,6 +72,34 @@ def bounds_of_mean(n: int, total: float, squares: float, low: float, high: float
         return outside
 
     return farthest(1.0, low), farthest(-1.0, high)
+
+
+class RunningMean:
+    """The mean of bounded values, with bounds that hold however often they are looked at.
+
+    Args:
+        low, high: bounds of the values.
+    """
+
+    def __init__(self, low: float, high: float) -> None:
+        self._low, self._high = low, high
+        self._n, self._total, self._squares = 0, 0.0, 0.0
+
+    @property
+    def mean(self) -> float:
+        """The mean so far; zero without values."""
+        return self._total / max(self._n, 1)
+
+    def add(self, values: npt.NDArray[np.integer]) -> None:
+        """Add a batch; the guess for its values is the mean before it."""
+        guess = min(max(self.mean, self._low), self._high)
+        self._squares += float(((values - guess) ** 2).sum())
+        self._total += float(values.sum())
+        self._n += len(values)
+
+    def bounds(self, alpha: float) -> tuple[float, float]:
+        """Return bounds that hold the mean at all times with probability 1 - alpha."""
+        return bounds_of_mean(self._n, self._total, self._squares, self._low, self._high, alpha)
 
 
 @dataclass(frozen=True)

@@ -11,23 +11,28 @@ from simcore.errors import BadInput
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Choices"]
+__all__ = ["DOUBLE_DUMMY", "Choices"]
+
+#: The table of exact values of contracts.
+DOUBLE_DUMMY = "double-dummy"
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The ranked choices of one or two tables (``contract``, ``call``, ``trump``).
+    """The ranked choices of one or more tables (``double-dummy``, ``contract``, ``call``, ``trump``; on average others).
 
     ``rows`` has the choices of each table, the best first; ``config`` everything the answer depends on; ``sampling`` how the worlds
-    were found (empty where the answer is exact).
+    were found (empty where the answer is exact); ``comparison`` rollouts beside exact values, where both were asked for.
     """
 
     config: dict[str, Any]
     rows: list[dict[str, Any]]
     sampling: dict[str, Any] = field(default_factory=dict)
+    comparison: dict[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
+    solving_seconds: float = field(default=0.0, compare=False)
     threads: int = field(default=1, compare=False)
     _worlds: Callable[[], pa.Table] | None = field(default=None, compare=False, repr=False)
 
@@ -37,14 +42,15 @@ class Choices:
         return tuple(dict.fromkeys(row["table"] for row in self.rows))
 
     def best(self, table: str | None = None) -> str:
-        """Return the best choice of a table; by default of the last one, which answers what to do now."""
-        wanted = self.tables[-1] if table is None else table
+        """Return the best choice of a table; by default of the last one that ranks, which answers what to do now."""
+        wanted = [row["table"] for row in self.rows if row["best"]][-1] if table is None else table
         return str(next(row["choice"] for row in self.rows if row["table"] == wanted and row["best"]))
 
     @property
     def decided(self) -> bool:
-        """Whether in every table the best choice is separated from every other."""
-        return not any(row["tied"] for row in self.rows) or self.config["method"] == "exact"
+        """Whether in every table the best choice is separated from every other; exact values beside rollouts do not count."""
+        method = self.config["method"]
+        return method == "exact" or not any(row["tied"] for row in self.rows if method != "both" or row["table"] != DOUBLE_DUMMY)
 
     @property
     def seed(self) -> int | None:
@@ -71,6 +77,7 @@ class Choices:
         """Return everything as plain data (JSON-ready)."""
         return self.config | {
             "sampling": self.sampling,
+            **({"comparison": self.comparison} if self.comparison else {}),
             "notes": list(self.notes),
             "warnings": list(self.warnings),
             "decided": self.decided,

@@ -26,17 +26,19 @@ def choose(
     progress: Callable[[int, int], None] | None = None,
     **options: Any,
 ) -> Choices:
-    """Compare the choices of one hand: contracts and calls in Elections, trumps in Showcase.
+    """Compare the choices of one hand, or without a hand on average: contracts and calls in Elections, trumps in Showcase.
 
     Args:
         game: ``elections`` or ``showcase``.
-        out: Elections: a folder for one Parquet row a world and choice, and a manifest.
+        out: a folder for one Parquet row a world (hand, deal) and choice, and a manifest.
         overwrite: replace what is in ``out``.
         threads: default all cores; changes no answer.
         progress: called with (worlds so far, most worlds).
         options: Elections, as :meth:`simcore.choosing.question.ElectionsQuestion.of`: hand, seat, dealer, lot, calls, partner,
-            ruleset, players, player, objective, confidence, max_deals, max_time, seed; Showcase, at the naming, as
-            :func:`simcore.choosing.showcase.answer_showcase`: hand, seat, leader, show, turned, discards, won, ruleset.
+            ruleset, players, player, objective, method, confidence, max_deals, max_solved, max_time, seed; Showcase, at the naming,
+            as :func:`simcore.choosing.showcase.answer_showcase`: hand, seat, leader, show, turned, discards, won, ruleset; without
+            a hand as :func:`simcore.choosing.average_showcase.average_showcase`: ruleset, players, player, confidence, max_deals,
+            max_time, seed.
 
     Returns:
         Choices with ``.table()`` (a pyarrow Table, one row a choice, the best first), ``.best()``, ``.rows`` and ``.decided``.
@@ -50,21 +52,61 @@ def choose(
     if game not in GAME_SEATS:
         raise BadInput(f"game {game!r} is unknown; accepted: {', '.join(GAME_SEATS)}")
     if game == "showcase":
-        from simcore.choosing.showcase import answer_showcase
-
-        if out is not None:
-            raise BadInput(f"out {str(out)!r} does not go with showcase: its answer is exact, no worlds are drawn")
-        return answer_showcase(**options)
+        return _showcase(options, out, overwrite=overwrite, threads=threads, progress=progress)
+    from simcore.choosing.average import average_elections
     from simcore.choosing.elections import answer_elections
     from simcore.choosing.question import ElectionsQuestion
 
     question = ElectionsQuestion.of(**options)
     if out is not None:
         _check_folder(Path(out), overwrite=overwrite)
-    choices = answer_elections(question, threads=threads, progress=progress)
+    answer = answer_elections if question.hand else average_elections
+    choices = answer(question, threads=threads, progress=progress)
     if out is not None:
         _write(choices, question.config.ruleset.text, Path(out))
     return choices
+
+
+def _showcase(
+    options: dict[str, Any],
+    out: str | Path | None,
+    *,
+    overwrite: bool,
+    threads: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> Choices:
+    """Answer for Showcase: one hand at the naming, or on average."""
+    given = {name: value for name, value in options.items() if value not in (None, (), "")}
+    if "hand" in given:
+        from simcore.choosing.showcase import answer_showcase
+
+        for name in ("seat", "leader"):
+            if name not in given:
+                raise BadInput(f"hand {str(given['hand'])!r} needs a {name}; accepted: N or S")
+        _refuse(given, _WITHOUT_HAND, "goes without a hand only: the answer at the naming is exact")
+        if out is not None:
+            raise BadInput(f"out {str(out)!r} does not go with a hand of showcase: its answer is exact, no worlds are drawn")
+        return answer_showcase(**given)
+    from simcore.choosing.average_showcase import average_showcase
+
+    _refuse(given, ("seat", "leader", "show", "turned", "discards", "won"), "needs a hand")
+    if out is not None:
+        _check_folder(Path(out), overwrite=overwrite)
+    choices = average_showcase(**given, threads=threads, progress=progress)
+    if out is not None:
+        from simcore.rules import load_ruleset
+
+        _write(choices, load_ruleset(given.get("ruleset", "showcase"), "showcase").text, Path(out))
+    return choices
+
+
+_WITHOUT_HAND = ("players", "player", "confidence", "max_deals", "max_time", "seed")
+
+
+def _refuse(given: dict[str, Any], names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if name in given:
+            raise BadInput(f"{name.replace('_', ' ')} {given[name]!r} {why}; accepted: left out")
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:

@@ -1,0 +1,190 @@
+"""Contracts of one hand by exact values: every world is solved with all hands seen (double dummy), in the worlds that rollouts use.
+
+The race decides as it does for rollouts, in smaller batches, because some contracts take seconds a solve.  Beside rollouts it is
+told, on the worlds both were tried in, how much perfect information flatters each contract; and what the shipped table (bias.py)
+says about random deals.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from simcore.cards import SEATS
+from simcore.choosing.bias import bias_of
+from simcore.choosing.contest import Chunk, Contest, double_dummy_contest
+from simcore.choosing.question import ElectionsQuestion
+from simcore.elections.worlds import BY_LOT, RESULTS
+from simcore.errors import RunError
+from simcore.rules import Ruleset
+from simcore.solvers import solve_deals
+
+__all__ = ["Solved", "compare", "results_of_margins", "solve_worlds"]
+
+_FIRST_BATCH, _LEAST_BATCH = 16, 8
+
+
+@dataclass
+class Solved:
+    """The contest of exact values, the batches with their results, and what they cost."""
+
+    contest: Contest
+    batches: list[tuple[Chunk, list[int]]] = field(default_factory=list)
+    worlds: int = 0
+    solves: int = 0
+    seconds: float = 0.0
+    late: bool = False
+
+
+def results_of_margins(ruleset: Ruleset, contract: int, margins: np.ndarray) -> np.ndarray:
+    """Return what attackers' margins come to for an attacker: int32[…, len(RESULTS)] (E16, E17)."""
+    total = ruleset.contracts[contract].total
+    own = (total + margins) // 2
+    lost = margins < 0 if ruleset.choices["tie"] == "draw" else margins <= 0
+    other = total - own + ruleset.failure_bonus * lost
+    return np.stack([2 * own - 2 * other, margins, margins > 0, own], -1).astype(np.int32)
+
+
+def _pairings(question: ElectionsQuestion, facts: np.ndarray) -> np.ndarray:
+    """Return the pairing of the contracts in each world: as asked, or after the auction as it was found there."""
+    if question.contracts:
+        return facts[:, 2]
+    return facts[:, 1] if question.found == BY_LOT else np.full(len(facts), question.found)
+
+
+def _solve(question: ElectionsQuestion, contract: int, hands: np.ndarray, pairing: int, dealer: int) -> int:
+    rules = question.config.ruleset
+    names, seats = [rules.contract_ids[contract]], [question.seat]
+    dealers = np.array([dealer], np.int64)
+    return int(solve_deals(hands[None], rules, contracts=names, pairings=[pairing], declarers=seats, dealers=dealers).item())
+
+
+def solve_worlds(
+    question: ElectionsQuestion,
+    worlds: Chunk,
+    pool: ThreadPoolExecutor,
+    *,
+    deadline: float = math.inf,
+    progress: Callable[[int, int], None] | None = None,
+) -> Solved:
+    """Solve the worlds until the best contract is separated or all are solved.
+
+    Args:
+        deadline: of ``time.monotonic``; the last batch is then cut to the worlds that are solved for every choice.
+        progress: called with (worlds solved, worlds).
+
+    Raises:
+        RunError: the time was too short for one world.
+    """
+    start = time.monotonic()
+    solved = Solved(double_dummy_contest(question))
+    count = len(worlds.indices)
+    pairings = _pairings(question, worlds.facts)
+    while not solved.late and solved.worlds < count and (playing := solved.contest.playing()):
+        end = min(solved.worlds + max(_FIRST_BATCH if not solved.worlds else _LEAST_BATCH, solved.worlds // 4), count)
+        futures = [
+            [pool.submit(_solve, question, c, worlds.hands[w], int(pairings[w]), int(worlds.facts[w, 0])) for c in playing]
+            for w in range(solved.worlds, end)
+        ]
+        margins: list[list[int]] = []
+        for row in futures:
+            found = _collect(row, deadline)
+            if found is None:
+                solved.late = True
+                break
+            margins.append(found)
+            if progress is not None:
+                progress(solved.worlds + len(margins), count)
+        for row in futures[len(margins) :]:
+            for future in row:
+                future.cancel()
+        if margins:
+            _add(solved, question, worlds, playing, np.array(margins, np.int64))
+    solved.seconds = time.monotonic() - start
+    if solved.worlds == 0:
+        raise RunError("no world was solved in the time given; accepted: a longer --max-time, or method rollout")
+    return solved
+
+
+def _collect(futures: Sequence[Future[int]], deadline: float) -> list[int] | None:
+    """Return the margins of a world, or None if time runs out before."""
+    found = []
+    for future in futures:
+        try:
+            found.append(future.result(None if deadline == math.inf else max(deadline - time.monotonic(), 0)))
+        except TimeoutError:
+            return None
+    return found
+
+
+def _add(solved: Solved, question: ElectionsQuestion, worlds: Chunk, playing: list[int], margins: np.ndarray) -> None:
+    """Add a batch: margins [worlds, choices played]."""
+    rules = question.config.ruleset
+    results = np.stack([results_of_margins(rules, c, margins[:, place]) for place, c in enumerate(playing)], 1)
+    cut = slice(solved.worlds, solved.worlds + len(margins))
+    batch = Chunk(0, worlds.indices[cut], worlds.hands[cut], worlds.facts[cut], (results, results[:, :0]))
+    solved.contest.add(results, playing)
+    solved.batches.append((batch, playing))
+    solved.worlds += len(margins)
+    solved.solves += margins.size
+
+
+def _by_choice(batches: Sequence[tuple[np.ndarray, np.ndarray, list[int]]]) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """Return the worlds' numbers and the results of each choice."""
+    found: dict[int, tuple[list[np.ndarray], list[np.ndarray]]] = {}
+    for indices, results, playing in batches:
+        for place, choice in enumerate(playing):
+            ids, rows = found.setdefault(choice, ([], []))
+            ids.append(indices)
+            rows.append(results[:, place])
+    return {choice: (np.concatenate(ids), np.concatenate(rows)) for choice, (ids, rows) in found.items()}
+
+
+def compare(
+    question: ElectionsQuestion, solved: Solved, rolled: Contest, batches: Sequence[tuple[np.ndarray, np.ndarray, list[int]]]
+) -> dict[str, Any]:
+    """Put exact values and rollouts side by side, on the worlds both have.
+
+    Args:
+        rolled: the contest of the same contracts by rollouts; batches: its worlds' numbers, results and choices played.
+    """
+    rules = question.config.ruleset
+    exact = _by_choice([(chunk.indices, chunk.results[0], playing) for chunk, playing in solved.batches])
+    played = _by_choice(batches)
+    margin, objective = RESULTS.index("margin"), rolled.column
+    rows = []
+    for choice in (rolled.numbers[place.choice] for place in rolled.race.standings()):
+        _, mine, theirs = np.intersect1d(exact[choice][0], played[choice][0], return_indices=True)
+        a, b = exact[choice][1][mine].astype(np.float64), played[choice][1][theirs].astype(np.float64)
+        flattered = a[:, margin] - b[:, margin]
+        n = len(flattered)
+        unit = 3 if question.objective == "relative" else 1
+        bias = bias_of(rules, rules.contract_ids[choice])
+        rows.append(
+            {
+                "choice": rules.contract_ids[choice],
+                "worlds": n,
+                "rollout": float(b[:, objective].mean()) / unit if n else None,
+                "double_dummy": float(a[:, objective].mean()) / unit if n else None,
+                "flattered": float(flattered.mean()) if n else None,
+                "flattered_stderr": float(flattered.std(ddof=1)) / math.sqrt(n) if n > 1 else None,
+                "random_deals": bias,
+            }
+        )
+    best = {
+        "rollout": rolled.names[rolled.race.standings()[0].choice],
+        "double_dummy": solved.contest.names[solved.contest.race.standings()[0].choice],
+    }
+    return {
+        "best": best,
+        "agree": best["rollout"] == best["double_dummy"],
+        "players": sorted({player.spec for player in question.config.players}),
+        "declarer": SEATS[question.seat],
+        "rows": rows,
+    }
