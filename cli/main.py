@@ -30,6 +30,10 @@ COMMANDS = {
 }
 
 
+class _ReaderGone(Exception):
+    """Whoever read standard output has gone, as in "| head"."""
+
+
 class _Commands(Choices):
     """A group whose commands are imported on demand."""
 
@@ -42,6 +46,13 @@ class _Commands(Choices):
         module = importlib.import_module(f"cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = module.command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; see :class:`click.Group`.  click would end with status 1 and no word where the reader has gone."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _ReaderGone from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -62,7 +73,8 @@ def main(args: list[str] | None = None) -> Any:
     """Run the command line: errors become one line on stderr and an exit status."""
     try:
         status = cli.main(args=args, prog_name="simcore", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None where the shell has closed it
+            sys.stdout.flush()
         _leave(status if isinstance(status, int) else 0)
     except click.exceptions.Exit as stop:
         _leave(stop.exit_code)
@@ -75,13 +87,24 @@ def main(args: list[str] | None = None) -> Any:
     except (click.Abort, KeyboardInterrupt):
         click.echo("simcore: interrupted", err=True)
         _leave(130)
-    except BrokenPipeError:
-        # the reader has gone (as in "| head"): nothing is wrong, but nothing more can be said
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (_ReaderGone, BrokenPipeError):
+        # nothing is wrong, but nothing more can be said: what a shell says of a program that SIGPIPE has ended
+        _silence()
         _leave(141)
+    except OSError as error:
+        # what simcore reads and writes itself is reported where it happens: this is standard output
+        _silence()
+        click.echo(f"simcore: failed: {error.strerror or error}", err=True)
+        _leave(1)
     except MemoryError:
         click.echo("simcore: out of memory; fewer --threads need less", err=True)
         _leave(1)
+
+
+def _silence() -> None:
+    """Send what is still to be written to standard output nowhere."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _leave(status: int) -> NoReturn:
@@ -94,8 +117,9 @@ def _leave(status: int) -> NoReturn:
     for thread in workers:
         thread.join(0.1)
     if any(thread.is_alive() for thread in workers):
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
         os._exit(status)
     sys.exit(status)
 

@@ -18,6 +18,8 @@ __all__ = [
     "folder_options",
     "format_option",
     "game_argument",
+    "nothing_else_goes_with",
+    "optional_game_argument",
     "player_options",
     "quiet_option",
     "range_options",
@@ -39,6 +41,7 @@ class Choices(click.Group):
 
 
 game_argument = click.argument("game", metavar="GAME", type=click.Choice(["elections", "showcase"]))
+optional_game_argument = click.argument("game", metavar="[GAME]", required=False, type=click.Choice(["elections", "showcase"]))
 quiet_option = click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
 
 
@@ -104,3 +107,18 @@ def check_folder_options(out: Path | None, **flags: bool) -> None:
     for name, given in flags.items():
         if given and out is None:
             raise BadInput(f"{name} goes with out only; accepted: with --out DIR")
+
+
+def nothing_else_goes_with(option: str, *accepted: str) -> None:
+    """Refuse every option of the command that was given beside ``option``, but the accepted ones.
+
+    Raises:
+        BadInput: naming the first.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        given = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if given and name != option and name not in accepted:
+            flags = ", ".join(p.opts[0] for p in context.command.params if p.name in accepted and p.opts[0].startswith("--"))
+            raise BadInput(f"{parameter.opts[0]} does not go with --{option}; accepted beside it: {flags}")

@@ -10,7 +10,7 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,13 +46,14 @@ def utf8(stream: Any = None) -> bool:
 
 def colour_wanted() -> bool:
     """Tell whether standard output is a terminal that may be coloured."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return sys.stdout is not None and sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def note(text: str, quiet: bool = False) -> None:
-    """Write a note to standard error."""
+    """Write a note to standard error; where that is full or gone, the work goes on without."""
     if not quiet:
-        click.echo(text, err=True)
+        with suppress(OSError):
+            click.echo(text, err=True)
 
 
 def notes_before(config: Config, quiet: bool) -> None:
@@ -117,7 +118,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
 @contextmanager
 def progress_bar(total: int, unit: str, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
     """Show progress on a terminal: share, rate, time left.  Yields the callback, None where no bar is wanted."""
-    if quiet or not sys.stderr.isatty():
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     start = [time.monotonic()]

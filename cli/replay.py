@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from cli.options import deal_options, format_option, player_options, quiet_option, range_options, use_options
+from cli.options import (
+    deal_options,
+    format_option,
+    nothing_else_goes_with,
+    optional_game_argument,
+    player_options,
+    quiet_option,
+    range_options,
+    use_options,
+)
 from cli.output import colour_wanted, note, notes_before, to_json, utf8
 from simcore.errors import BadInput
 
@@ -16,7 +25,7 @@ __all__ = ["command"]
 
 
 @click.command("replay")
-@click.argument("game", metavar="[GAME]", required=False, type=click.Choice(["elections", "showcase"]))
+@optional_game_argument
 @click.option("--deals", type=int, default=None, metavar="K", help="How many deals.  [default: 1]")
 @use_options(*range_options, *player_options, *deal_options)
 @click.option(
@@ -46,12 +55,12 @@ def command(
     from simcore.batches.config import make_config
 
     if trace is not None:
+        nothing_else_goes_with("trace", "game", "ruleset", "double_dummy", "format_", "quiet")
         _check(trace, game, options["ruleset"], double_dummy, format_, quiet)
         return 0
     if run is not None:
-        config = replaying.config_of_run(run, first=first, deals=deals, file=options["file"])
-        if game is not None and game != config.game:
-            raise BadInput(f"game {game!r} is not the game of run {str(run)!r}; accepted: {config.game!r}, or none")
+        nothing_else_goes_with("run", "game", "first", "deals", "file", "double_dummy", "format_", "quiet")
+        config = replaying.config_of_run(run, first=first, deals=deals, file=options["file"], game=game)
     elif game is None:
         raise click.UsageError("which game? accepted: GAME (elections or showcase), --run DIR or --trace FILE")
     else:

@@ -12,7 +12,8 @@ from cli.options import (
     deal_options,
     folder_options,
     format_option,
-    game_argument,
+    nothing_else_goes_with,
+    optional_game_argument,
     player_options,
     quiet_option,
     range_options,
@@ -24,7 +25,7 @@ __all__ = ["command"]
 
 
 @click.command("simulate")
-@game_argument
+@optional_game_argument
 @click.option("--deals", type=int, default=None, metavar="N", help="How many deals.  [default: 10000, or all of --file]")
 @use_options(*range_options, *player_options, *deal_options)
 @click.option("--rounds", is_flag=True, help="Elections: also the table of full rounds of eight deals (E18).")
@@ -33,14 +34,21 @@ __all__ = ["command"]
     "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for Parquet tables and manifest."
 )
 @use_options(*folder_options)
+@click.option(
+    "--resume",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Go on with the run in this folder; seed and options are taken from there.",
+)
 @click.option("--threads", type=int, default=None, metavar="N", help="Default: all cores.  Changes no result.")
 @format_option("text", "json", "jsonl", "csv")
 @quiet_option
 def command(
-    game: str,
+    game: str | None,
     out: Path | None,
     overwrite: bool,
     repair: bool,
+    resume: Path | None,
     threads: int | None,
     format_: str,
     quiet: bool,
@@ -50,14 +58,22 @@ def command(
 
     Without --contract (or --trump) the players hold the auction (name the trump); with it the contract is forced, the declarer and
     the pairing by chance unless fixed.  `all` plays every contract on the same deals, so that they can be compared pair by pair.
-    The same seed gives the same tables, byte for byte.  Ctrl-C leaves complete parts; the same command goes on from there.
+    The same seed gives the same tables, byte for byte.  Whatever stops a run with --out, its complete parts stay; the same command,
+    or --resume DIR, goes on from there.
     """
     from simcore.batches.config import make_config
+    from simcore.batches.replaying import config_of_run
     from simcore.batches.run import Interrupted, run_simulation
 
+    if resume is not None:
+        nothing_else_goes_with("resume", "game", "file", "repair", "threads", "format_", "quiet")
+        config, out = config_of_run(resume, file=options["file"], game=game), resume
+    elif game is None:
+        raise click.UsageError("which game? accepted: GAME (elections or showcase), or --resume DIR")
+    else:
+        options["first"] = options["first"] or 0
+        config = make_config(game, **options)
     check_folder_options(out, overwrite=overwrite, repair=repair)
-    options["first"] = options["first"] or 0
-    config = make_config(game, **options)
     note(f"seed {config.seed}", quiet)
     notes_before(config, quiet)
     try:
@@ -72,7 +88,8 @@ def command(
                 note=lambda text: note(f"simcore: {text}", quiet),
             )
     except Interrupted:
-        return interrupted(out, *([] if options["seed"] is not None else ["--seed", str(config.seed)]))
+        seed_known = resume is not None or options["seed"] is not None
+        return interrupted(out, *([] if seed_known else ["--seed", str(config.seed)]))
     data = result.summary_data()
     if format_ == "json":
         click.echo(to_json(data))

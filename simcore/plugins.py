@@ -140,8 +140,12 @@ def _limit(text: str, spec: str) -> float:
     return seconds
 
 
-def load_decisions(path: str, name: str, options: Mapping[str, str], game: str) -> dict[str, Decision]:
+def load_decisions(path: str, name: str, options: Mapping[str, str], game: str, file: Path | None = None) -> dict[str, Decision]:
     """Load the decisions of a player from a file.
+
+    Args:
+        path: as it stands in the SPEC.
+        file: where it lies; by default at ``path``.
 
     Returns:
         Decision by kind of decision, at least one.
@@ -158,10 +162,11 @@ def load_decisions(path: str, name: str, options: Mapping[str, str], game: str) 
     specialised = options.get("specialise", "0") == "1"
     limit = _limit(options["limit"], spec) if "limit" in options else DEFAULT_LIMIT
     try:
-        sha256 = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        file = Path(path) if file is None else file
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError as error:
         raise BadInput(f"player file {path!r} cannot be read: {error.strerror}") from None
-    module = _load(str(Path(path).resolve()), sha256)
+    module = _load(str(file.resolve()), sha256)
     found = {kind: getattr(module, f"{name}_{kind}", None) for kind in DECISIONS[game]}
     functions = {kind: function for kind, function in found.items() if callable(function)}
     if not functions:

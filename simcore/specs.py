@@ -6,8 +6,10 @@ PART = NAME[:key=value,…] | FILE.py:NAME[:key=value,…]
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 
 from simcore.errors import BadInput
 from simcore.players import DECISIONS, PLAYERS_KNOWN
@@ -18,11 +20,15 @@ __all__ = ["Player", "parse_player"]
 
 @dataclass(frozen=True)
 class Player:
-    """A seat's player: its SPEC, the policy number for each kind of decision, and those that are no kernels of ours."""
+    """A seat's player: its SPEC, the policy number for each kind of decision, and those that are no kernels of ours.
+
+    ``spec`` is what decides; ``given`` has also how a file's functions are called (limit, specialise), which changes no decision.
+    """
 
     spec: str
     policies: tuple[int, int, int]
     outside: tuple[Decision | None, Decision | None, Decision | None] = field(default=(None, None, None), compare=False)
+    given: str = field(default="", compare=False)
 
 
 def _options(text: str, part: str) -> dict[str, str]:
@@ -42,19 +48,24 @@ def _made(factory: str, game: str, options: dict[str, str]) -> dict[str, Decisio
     return decisions
 
 
-def parse_player(spec: str, game: str) -> Player:
+def parse_player(spec: str, game: str, files: Mapping[str, Path] | None = None) -> Player:
     """Read a SPEC for a game.
+
+    Args:
+        files: where the files lie that are named in it, if not where the names say.
 
     Raises:
         BadInput: unknown name or option, a file that cannot be used, or some decision that no part knows.
     """
     policies: list[int | None] = [None, None, None]
     outside: list[Decision | None] = [None, None, None]
+    deciding = []
     for part in spec.split("+"):
         name, _, rest = part.strip().partition(":")
         if name.endswith(".py"):
             plugin, _, text = rest.partition(":")
-            decisions = load_decisions(name, plugin, _options(text, part.strip()), game)
+            decisions = load_decisions(name, plugin, _options(text, part.strip()), game, (files or {}).get(name))
+            deciding.append(f"{name}:{plugin}")
             for kind, decision in enumerate(DECISIONS[game]):
                 if decision in decisions:
                     outside[kind] = decisions[decision]
@@ -70,6 +81,7 @@ def parse_player(spec: str, game: str) -> Player:
                 raise BadInput(f"option {key!r} of player {name!r} in {spec!r} is unknown; accepted: {known}")
         if not info.decisions[game]:
             raise BadInput(f"player {name!r} in {spec!r} decides nothing in {game}; accepted: a part that does")
+        deciding.append(part.strip())
         made = _made(info.factory, game, options) if info.factory else {}
         for kind, decision in enumerate(DECISIONS[game]):
             if decision in info.decisions[game]:
@@ -81,4 +93,4 @@ def parse_player(spec: str, game: str) -> Player:
         raise BadInput(
             f"player {spec!r} does not know the decisions {missing}; put a whole player before it, as in 'random+{spec}'"
         )
-    return Player(spec, (first, second, third), (outside[0], outside[1], outside[2]))
+    return Player("+".join(deciding), (first, second, third), (outside[0], outside[1], outside[2]), spec)

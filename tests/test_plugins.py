@@ -479,7 +479,7 @@ def test_a_run_knows_its_players_file(tmp_path: Path) -> None:
     assert [len(digest) for digest in played.values()] == [64]
     assert config_of_run(tmp_path / "run").deals == 16
     file.write_text(SLOW + "# changed\n")
-    with pytest.raises(BadInput, match="other contents of the players' files"):
+    with pytest.raises(BadInput, match="has other contents now in"):
         config_of_run(tmp_path / "run")
     with pytest.raises(BadInput, match="player_files"):
         simcore.simulate("elections", **options)

@@ -88,7 +88,7 @@ class Config:
         return len(TRUMPS) if self.trump == "all" else 1
 
     def describe(self) -> dict[str, Any]:
-        """Everything the rows depend on, as plain data (threads and paths do not belong to it)."""
+        """Everything the rows depend on, as plain data (threads, paths and limits do not belong to it)."""
         given = None
         if self.given is not None:
             given = hashlib.sha256(np.ascontiguousarray(self.given, dtype="<u8").tobytes()).hexdigest()
@@ -115,6 +115,12 @@ class Config:
             "hands": self.hands,
             "rounds": self.rounds,
         }
+
+    @property
+    def specs(self) -> dict[str, str]:
+        """The players as they were given, by seat, with how files' functions are called; empty where that says no more."""
+        specs = {seat: player.given for seat, player in zip(GAME_SEATS[self.game], self.players, strict=True)}
+        return specs if specs != self.describe()["players"] else {}
 
     @cached_property
     def hash(self) -> str:
@@ -158,7 +164,9 @@ def parse_pairs(text: str) -> str:
     return word
 
 
-def _players(game: str, players: str, by_seat: Mapping[str, str] | Sequence[str]) -> tuple[Player, ...]:
+def _players(
+    game: str, players: str, by_seat: Mapping[str, str] | Sequence[str], files: Mapping[str, Path] | None
+) -> tuple[Player, ...]:
     seats = GAME_SEATS[game]
     specs = [players] * len(seats)
     if not isinstance(by_seat, Mapping):
@@ -173,7 +181,7 @@ def _players(game: str, players: str, by_seat: Mapping[str, str] | Sequence[str]
         by_seat = pairs
     for seat, spec in by_seat.items():
         specs[seat_index(seat, game, "player seat")] = spec
-    return tuple(parse_player(spec, game) for spec in specs)
+    return tuple(parse_player(spec, game, files) for spec in specs)
 
 
 def make_config(
@@ -195,6 +203,7 @@ def make_config(
     rounds: bool = False,
     known: str | None = None,
     where: str | None = None,
+    player_files: Mapping[str, Path] | None = None,
 ) -> Config:
     """Check and complete the options of a simulation.
 
@@ -212,6 +221,7 @@ def make_config(
         rounds: make the table of full rounds (E18).
         known: a partial PBN deal: these cards are fixed, the rest is dealt uniformly.
         where: a condition on the deals (docs/conditions.md); deals are uniform among those that satisfy it.
+        player_files: where players' files lie, by the names they have in ``players`` and ``player``; default: where these say.
 
     Raises:
         SimcoreError: naming the option, its value and what is accepted.
@@ -259,7 +269,7 @@ def make_config(
         seed=draw_seed() if seed is None else parse_seed(seed),
         first=first,
         deals=deals,
-        players=_players(game, players, player),
+        players=_players(game, players, player, player_files),
         contract=contract,
         pairs=None if pairs is None else parse_pairs(pairs),
         declarer=None if declarer is None else GAME_SEATS[game][seat_index(declarer, game, "declarer")],

@@ -11,7 +11,7 @@ from typing import Any
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.costs import add_costs
-from simcore.batches.store import read_run
+from simcore.batches.store import file_sha256, read_run
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
 from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
@@ -54,14 +54,22 @@ def replay(game: str, *, first: int = 0, deals: int = 1, double_dummy: bool = Fa
     return list(replay_config(make_config(game, first=first, deals=deals, **options), double_dummy=double_dummy))
 
 
-def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | None = None, file: Any = None) -> Config:
+def config_of_run(
+    folder: str | Path, *, first: int | None = None, deals: int | None = None, file: Any = None, game: str | None = None
+) -> Config:
     """Return the config that a run's folder was made with, for other indices if asked.
+
+    Args:
+        file: the PBN file it was made with, if it was.
+        game: to be told where it is another one.
 
     Raises:
         BadInput: no manifest, another stream version, or deals from a file that is not given.
     """
     manifest = read_run(Path(folder))
     data = manifest["config"]
+    if game is not None and game != data.get("game"):
+        raise BadInput(f"game {game!r} is not the game of run {str(folder)!r}; accepted: {data.get('game')!r}, or none")
     if data.get("command") == "solve":
         raise BadInput(f"folder {str(folder)!r} holds solved deals; accepted: a folder that 'simcore simulate --out' wrote")
     try:
@@ -73,7 +81,7 @@ def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | 
             seed=data["seed"],
             first=data["first"] if first is None else first,
             deals=deals if deals is not None else (data["deals"] if first is None else 1),
-            player=data["players"],
+            player=manifest.get("specs") or data["players"],
             contract=data["contract"],
             pairs=data["pairs"],
             declarer=data["declarer"],
@@ -84,18 +92,43 @@ def config_of_run(folder: str | Path, *, first: int | None = None, deals: int | 
             rounds=data["rounds"],
             known=data["known"],
             where=data["where"],
+            player_files=_player_files(data["player_files"], Path(folder)),
         )
-        player_files = data["player_files"]
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"manifest of {str(folder)!r} is damaged: {error!r}") from None
     whole = config if file is None else replace(config, given=read_deals(file)[data["first"] : data["first"] + data["deals"]])
     if whole.describe()["given_deals"] != data["given_deals"]:
         raise BadInput(f"file {str(file)!r} does not hold the deals of run {str(folder)!r}")
-    if config.describe()["player_files"] != player_files:
-        raise BadInput(f"run {str(folder)!r} was played with other contents of the players' files: {player_files}")
+    if config.describe()["players"] != data["players"] or config.describe()["player_files"] != data["player_files"]:
+        raise BadInput(f"manifest of {str(folder)!r} is damaged: its players are {data['players']!r}")
     if config.describe()["stream_version"] != data.get("stream_version"):
         raise BadInput(f"run {str(folder)!r} has stream version {data.get('stream_version')!r}, this simcore another")
     return config
+
+
+def _player_files(recorded: dict[str, str], folder: Path) -> dict[str, Path]:
+    """Return where the players' files of a run lie, by the names the run knows them by, with the contents it was played with.
+
+    A relative name is looked up here, then in the folders above the run's: a run is mostly kept below the folder it was started in.
+
+    Raises:
+        BadInput: there is no such file, naming the places.
+    """
+    files: dict[str, Path] = {}
+    for player, sha256 in recorded.items():
+        name = player.rpartition(":")[0]
+        places = [Path(name), *([] if Path(name).is_absolute() else [above / name for above in folder.resolve().parents])]
+        found = next((path for path in places if path.is_file() and file_sha256(path) == sha256), None)
+        if found is None:
+            others = [str(path) for path in places if path.is_file()]
+            what = f"has other contents now in {', '.join(others)}" if others else "is not there any more"
+            looked = ", ".join(str(path.parent.resolve()) for path in places)
+            raise BadInput(
+                f"player file {name!r} of run {str(folder)!r} {what} (looked in {looked}); "
+                f"accepted: the file the run was played with, of SHA-256 {sha256}"
+            )
+        files[name] = found
+    return files
 
 
 def verify(trace: object, ruleset: Ruleset | None = None) -> Ruleset:

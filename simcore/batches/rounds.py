@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from simcore.batches.store import part_paths
+from simcore.batches.store import open_parquet, part_paths
 from simcore.cards import SEATS
 from simcore.errors import BadInput
 
@@ -71,15 +71,18 @@ def write_rounds(folder: Path, path: Path) -> None:
 
     def batches() -> Iterator[pa.RecordBatch]:
         for part in part_paths(folder).values():
-            with pq.ParquetFile(part) as file:
+            with open_parquet(part) as file:
                 yield from file.iter_batches(batch_size=8 * _ROUNDS_PER_GROUP, columns=columns)
 
-    with pq.ParquetWriter(
-        path,
-        ROUNDS_SCHEMA,
-        compression="zstd",
-        column_encoding={"round": "DELTA_BINARY_PACKED"},
-        use_dictionary=ROUNDS_SCHEMA.names[1:],
-    ) as writer:
+    with (
+        open(path, "wb") as file,
+        pq.ParquetWriter(
+            file,
+            ROUNDS_SCHEMA,
+            compression="zstd",
+            column_encoding={"round": "DELTA_BINARY_PACKED"},
+            use_dictionary=ROUNDS_SCHEMA.names[1:],
+        ) as writer,
+    ):
         for table in _whole_rounds(batches()):
             writer.write_table(table, row_group_size=_ROUNDS_PER_GROUP)

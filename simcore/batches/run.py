@@ -21,7 +21,7 @@ import numpy as np
 from simcore.batches.backends import Tally, backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.parts import Advance, PartMaker, merge, tally_from_json
-from simcore.batches.store import Store, part_paths, write_atomically
+from simcore.batches.store import Store, open_parquet, part_paths, write_atomically
 from simcore.batches.summary import summarise
 from simcore.errors import BadInput, RunError
 
@@ -70,13 +70,16 @@ class Simulation:
     def table(self) -> pa.Table:
         """Return all rows: read from the run's folder, kept from the run, or played again."""
         import pyarrow as pa
-        import pyarrow.dataset as ds
 
         from simcore.batches.tables import schema_of
 
         schema = schema_of(backend_for(self.config), self.config)
         if self.folder is not None:
-            return ds.dataset([str(path) for path in part_paths(self.folder).values()], schema=schema).to_table()
+            tables = []
+            for path in part_paths(self.folder).values():
+                with open_parquet(path) as parquet:
+                    tables.append(parquet.read().cast(schema))
+            return pa.concat_tables(tables)
         if self._tables is None:
             with PartMaker(self.config, self.threads) as maker:
                 _, self._tables = _kept(maker)
@@ -171,7 +174,8 @@ def run_simulation(
         try:
             if out is not None:
                 folder = Path(out)
-                with Store(folder, config, schema=maker.schema, overwrite=overwrite, repair=repair, note=note) as store:
+                more = {"specs": config.specs} if config.specs else {}
+                with Store(folder, config, schema=maker.schema, more=more, overwrite=overwrite, repair=repair, note=note) as store:
                     done = sum(part["deals"] for part in store.parts.values())
                     total = _filled(maker, store, writers, advance)
             elif keep_rows:

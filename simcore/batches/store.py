@@ -39,6 +39,7 @@ __all__ = [
     "Work",
     "describe_part",
     "file_sha256",
+    "open_parquet",
     "part_name",
     "part_paths",
     "read_manifest",
@@ -119,6 +120,15 @@ def part_paths(folder: Path) -> dict[int, Path]:
     return dict(sorted((int(match[1]), path) for match, path in found if match and path.name == part_name(int(match[1]))))
 
 
+@contextlib.contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """Open a Parquet file for reading, also where its path cannot be written in the locale's characters: Arrow opens none such."""
+    import pyarrow.parquet as pq
+
+    with open(path, "rb") as file, pq.ParquetFile(file) as parquet:
+        yield parquet
+
+
 class PartFile:
     """A part being written: row groups, and at the end what the part is.
 
@@ -153,6 +163,7 @@ class PartFile:
                     self._writer.close()
         finally:
             self._file.close()
+            del self._writer  # it refers to this object, in machine code where no collector of garbage sees it
 
     def write_table(self, table: pa.Table, **options: Any) -> None:
         """Write rows; see ParquetWriter."""
@@ -197,10 +208,12 @@ def describe_part(path: Path, number: int, config_hash: str) -> dict[str, Any]:
     """Return a complete part's line of the manifest.
 
     Raises:
-        RunError: the file is no such part.
+        OSError: the file is not there.
+        RunError: it is no such part.
     """
+    sha256 = file_sha256(path)
     try:
-        return _line(path, number, _facts(path, number, config_hash), file_sha256(path))
+        return _line(path, number, _facts(path, number, config_hash), sha256)
     except _Bad as bad:
         raise RunError(f"part {path.name!r} of {str(path.parent)!r}: {bad}") from None
 
@@ -213,10 +226,9 @@ def _line(path: Path, number: int, facts: dict[str, Any], sha256: str) -> dict[s
 def _facts(path: Path, number: int, config_hash: str, schema: pa.Schema | None = None) -> dict[str, Any]:
     """Return what a part says it is, after comparing it with what it should be."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
-        with pq.ParquetFile(path) as file:
+        with open_parquet(path) as file:
             metadata, found = file.metadata.metadata or {}, file.schema_arrow
             rows = file.metadata.num_rows
         facts: dict[str, Any] = json.loads(metadata[_FACTS.encode()])
@@ -254,7 +266,6 @@ def _stored(schema: pa.Schema) -> pa.Schema:
 def _compare_data(path: Path, facts: dict[str, Any]) -> None:
     """Compare what stands before a part's footer with the digest in it, and read it all."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     digest = hashlib.sha256()
     with open(path, "rb") as file:
@@ -268,7 +279,7 @@ def _compare_data(path: Path, facts: dict[str, Any]) -> None:
     if facts["data"] != {"bytes": end, "sha256": digest.hexdigest()}:
         raise _Bad("it is damaged: its SHA-256 is not that in its metadata")
     try:
-        with pq.ParquetFile(path) as parquet:
+        with open_parquet(path) as parquet:
             rows = sum(batch.num_rows for batch in parquet.iter_batches(batch_size=_BATCH_ROWS, use_threads=False))
     except (OSError, ValueError, pa.ArrowException) as error:
         raise _Bad(f"it is damaged: {_first_line(error)}") from None
@@ -315,14 +326,14 @@ def read_run(folder: Path) -> dict[str, Any]:
         BadInput: the folder holds no run, or its manifest is damaged.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     folder = Path(folder)
     if (folder / MANIFEST).exists() or not folder.is_dir():
         return read_manifest(folder)
     for path in part_paths(folder).values():
         with contextlib.suppress(OSError, ValueError, KeyError, RecursionError, pa.ArrowException):
-            metadata = pq.read_metadata(path).metadata or {}
+            with open_parquet(path) as parquet:
+                metadata = parquet.metadata.metadata or {}
             config = json.loads(metadata[b"simcore:config"])
             if isinstance(config, dict):
                 texts = {key: metadata[f"simcore:{key}".encode()].decode() for key in ("config_hash", "ruleset_text")}
@@ -337,6 +348,7 @@ class Store:
         folder: made if it is not there.
         work: what the run is.
         schema: of the parts, to compare those found with; None to compare the run's hash only.
+        more: further keys of plain data for the manifest, which are no part of what the run is.
         overwrite: remove what an earlier run left.
         repair: set parts aside that are damaged or not this run's, so that they are missing; otherwise they are an error.
         note: told of everything out of the ordinary, a line each.
@@ -354,6 +366,7 @@ class Store:
         work: Work,
         *,
         schema: pa.Schema | None = None,
+        more: dict[str, Any] | None = None,
         overwrite: bool = False,
         repair: bool = False,
         note: Callable[[str], object] = lambda text: None,
@@ -363,6 +376,7 @@ class Store:
         self._work = work
         self._hash = work.hash
         self._schema = None if schema is None else _stored(schema)
+        self._more = more or {}
         self._note = note
         self._written = 0  # parts in the manifest on disk
         self._lock = self._locked()
@@ -537,7 +551,7 @@ class Store:
             "ruleset_text": self._work.ruleset.text,
             "complete": complete,
         }
-        lines = _manifest_lines(head | (more or {}), (self.parts[number] for number in sorted(self.parts)))
+        lines = _manifest_lines(head | self._more | (more or {}), (self.parts[number] for number in sorted(self.parts)))
         with self.failures():
             write_atomically(self.folder / MANIFEST, lambda path: _write_lines(path, lines))
         self._written = len(self.parts)
