@@ -24,7 +24,7 @@ COMMANDS = {
     "choose": ("choose", "Compare contracts, calls or trumps for one hand."),
     "report": ("report", "Turn a finished result into one HTML page and Markdown."),
     "deal": ("deal", "Write random deals, without playing them."),
-    "rulesets": ("rulesets", "List, show or check rulesets."),
+    "rulesets": ("rulesets", "List, show, check or judge rulesets."),
     "players": ("players", "List the built-in players and their options."),
     "warm": ("warm", "Compile all kernels now, so that the next run starts at once."),
 }

@@ -1,4 +1,4 @@
-"""simcore rulesets: list, show, check."""
+"""simcore rulesets: list, show, check, balance."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from cli.balance import command as balance_command
 from cli.options import Choices
 from cli.output import text_table
 from simcore.errors import BadInput
@@ -15,7 +16,7 @@ __all__ = ["command"]
 
 @click.group("rulesets", cls=Choices)
 def command() -> None:
-    """List, show or check rulesets.
+    """List, show, check or judge rulesets.
 
     A ruleset is a TOML file: copy one (`simcore rulesets show elections > my.toml`), change points or add a contract, check it, and
     play it with `--ruleset my.toml`.  The schema is in docs/rulesets.md.
@@ -64,3 +65,6 @@ def check(path: Path) -> None:
         raise BadInput(f"ruleset file {str(path)!r} does not end in .toml")
     ruleset = load_ruleset(path)
     click.echo(f"{path}: ruleset {ruleset.name!r} for {ruleset.game} is in order ({len(ruleset.contracts)} contracts)")
+
+
+command.add_command(balance_command)

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Balance": "simcore.designing.verb",
     "Choices": "simcore.choosing.result",
     "Deal": "simcore.deals.pbn",
     "Hand": "simcore.cards",
     "Ruleset": "simcore.rules",
     "SimcoreError": "simcore.errors",
     "Simulation": "simcore.batches.run",
+    "balance": "simcore.designing.verb",
     "choose": "simcore.choosing.verb",
     "deal_hands": "simcore.deals.dealing",
     "deal_showcase": "simcore.deals.dealing",
@@ -36,6 +38,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Balance",
     "Choices",
     "Deal",
     "Hand",
@@ -43,6 +46,7 @@ __all__ = [
     "SimcoreError",
     "Simulation",
     "__version__",
+    "balance",
     "choose",
     "deal_hands",
     "deal_showcase",
@@ -67,6 +71,7 @@ if TYPE_CHECKING:
     from simcore.choosing.verb import choose
     from simcore.deals.dealing import deal_hands, deal_showcase
     from simcore.deals.pbn import Deal
+    from simcore.designing.verb import Balance, balance
     from simcore.errors import SimcoreError
     from simcore.reports.verb import report
     from simcore.rules import Ruleset, load_ruleset

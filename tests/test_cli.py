@@ -70,6 +70,7 @@ def test_help_imports_neither_numba_nor_pyarrow() -> None:
         "report",
         "deal",
         "rulesets",
+        "rulesets balance",
         "players",
         "warm",
     ],

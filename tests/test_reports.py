@@ -55,10 +55,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     simcore.choose(
         "elections", hand=HAND, seat="S", dealer="N", seed=3, max_deals=100, player=["N=greedy"], out=folder / "heard", **heard
     )
+    simcore.balance("elections", deals=80, traced=16, seed=4, against=ruleset_file(folder), out=folder / "balance")
+    simcore.balance("showcase", deals=40, traced=8, seed=4, ruleset="showcase-magri", players="greedy", out=folder / "fair")
     return folder
 
 
-NAMES = ("auction", "all", "one", "variety", "showcase", "trumps", "choice", "heard")
+NAMES = ("auction", "all", "one", "variety", "showcase", "trumps", "choice", "heard", "balance", "fair")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -69,8 +71,8 @@ def test_the_line_makes_the_same_bytes(results: Path, tmp_path: Path, name: str,
     words = command_line(result.kind, result.config)
     assert shlex.join(words) in simcore.report(results / name).markdown.replace("\n", " ")
     monkeypatch.chdir(tmp_path)
-    if name == "all":
-        (tmp_path / "tricks-too.toml").write_text(result.manifest["ruleset_text"], "utf-8")
+    if name in ("all", "balance"):
+        ruleset_file(tmp_path)
     assert cli.main(words[1:], prog_name="simcore", standalone_mode=False) in (None, 0, 3)
     for path in (results / name).iterdir():
         if path.suffix in (".json", ".parquet"):
@@ -179,7 +181,7 @@ def _paths(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["auction", "showcase", "choice"])
+@pytest.mark.parametrize("name", ["auction", "showcase", "choice", "balance"])
 def test_no_manifest_makes_a_traceback(results: Path, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "run"
     shutil.copytree(results / name, folder)

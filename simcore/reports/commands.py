@@ -12,7 +12,9 @@ from simcore.rules import SHIPPED, load_ruleset
 
 __all__ = ["command_line", "reproduction"]
 
-#: Options by command: key of the config → option; a value of None leaves it out.
+#: Words of the command of each kind of result.
+_COMMANDS = {"simulate": "simulate", "choose": "choose", "balance": "rulesets balance"}
+#: Options by kind: key of the config → option; a value of None leaves it out.
 _OPTIONS: dict[str, dict[str, str]] = {
     "simulate": {
         "deals": "--deals",
@@ -42,6 +44,7 @@ _OPTIONS: dict[str, dict[str, str]] = {
         "max_time": "--max-time",
         "seed": "--seed",
     },
+    "balance": {"deals": "--deals", "traced": "--traced", "seed": "--seed", "confidence": "--confidence"},
 }
 #: What an option is without being given; other values are written out.
 _DEFAULTS: dict[str, Any] = {
@@ -63,11 +66,19 @@ def ruleset_option(name: str, digest: str, game: str) -> tuple[str | None, str |
     return file, file
 
 
-def command_line(command: str, config: Mapping[str, Any], out: str = "again") -> list[str]:
+def _against(config: Mapping[str, Any]) -> tuple[str, str | None]:
+    """Return the value of --against, and the file it has to be kept in."""
+    value, file = ruleset_option(config["against"], config["against_hash"], "")
+    if file is not None and file == ruleset_option(config["ruleset"], config["ruleset_hash"], "")[1]:
+        value = file = file.removesuffix(".toml") + "-against.toml"  # both have the same name
+    return str(value), file
+
+
+def command_line(kind: str, config: Mapping[str, Any], out: str = "again") -> list[str]:
     """Return the words of the command that makes a result with this config in the folder ``out``."""
     game = config["game"]
-    words = ["simcore", *command.split(), game]
-    for key, option in _OPTIONS[command].items():
+    words = ["simcore", *_COMMANDS[kind].split(), game]
+    for key, option in _OPTIONS[kind].items():
         value = config.get(key)
         if value is None or value == _DEFAULTS.get(key):
             continue
@@ -81,6 +92,8 @@ def command_line(command: str, config: Mapping[str, Any], out: str = "again") ->
     ruleset, _ = ruleset_option(config["ruleset"], config["ruleset_hash"], game)
     if ruleset is not None:
         words += ["--ruleset", ruleset]
+    if config.get("against") is not None:
+        words += ["--against", _against(config)[0]]
     players = config.get("players") or {}
     specs = list(dict.fromkeys(players.values()))
     if len(specs) == 1:
@@ -93,12 +106,15 @@ def command_line(command: str, config: Mapping[str, Any], out: str = "again") ->
     return [*words, "--out", out]
 
 
-def reproduction(command: str, config: Mapping[str, Any], ruleset_text: str, extra: Mapping[str, str] | None = None) -> Section:
+def reproduction(kind: str, config: Mapping[str, Any], ruleset_text: str, extra: Mapping[str, str] | None = None) -> Section:
     """Return the section that says how to make the result again: the line, what it needs, versions, the ruleset."""
-    blocks: list[Block] = [Command(shlex.join(command_line(command, config)), "The same options and seed give the same bytes:")]
-    _, file = ruleset_option(config["ruleset"], config["ruleset_hash"], config["game"])
-    if file is not None:
-        blocks.append(Note(f"The ruleset is not shipped with simcore {__version__}: keep the text below as {file}."))
+    blocks: list[Block] = [Command(shlex.join(command_line(kind, config)), "The same options and seed give the same bytes:")]
+    files = {config["ruleset"]: ruleset_option(config["ruleset"], config["ruleset_hash"], config["game"])[1]}
+    if config.get("against") is not None:
+        files[f"{config['against']}, set against it,"] = _against(config)[1]
+    for name, file in files.items():
+        if file is not None:
+            blocks.append(Note(f"The ruleset {name} is not shipped with simcore {__version__}: keep its text below as {file}."))
     if config.get("given_deals") is not None:
         blocks.append(Note(f"The deals came from a file; the SHA-256 of their cards is {config['given_deals']}."))
     for player, digest in (config.get("player_files") or {}).items():

@@ -26,6 +26,7 @@ __all__ = ["KINDS", "Result", "open_result"]
 KINDS = {
     "simulate": "simcore simulate --out",
     "choose": "simcore choose --out",
+    "balance": "simcore rulesets balance --out",
 }
 _BATCH_ROWS = 1 << 16
 
@@ -129,7 +130,7 @@ def open_result(folder: str | Path) -> Result:
     if not isinstance(manifest, dict) or not isinstance(manifest.get("config"), dict):
         raise BadInput(f"file {str(path)!r} is not a result's manifest: key 'config' is missing or no object; {accepted}")
     kind = manifest.get("kind", manifest["config"].get("command", "simulate"))
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise BadInput(f"folder {str(folder)!r} holds a result of kind {kind!r}; {accepted}")
     result = Result(folder, kind, manifest)
     _check_files(result)
