@@ -55,12 +55,30 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     simcore.choose(
         "elections", hand=HAND, seat="S", dealer="N", seed=3, max_deals=100, player=["N=greedy"], out=folder / "heard", **heard
     )
+    both = {"method": "both", "max_solved": 2, "ruleset": "tricks", "max_deals": 60}
+    simcore.choose("elections", hand=HAND, seat="S", seed=3, out=folder / "both", **both)
+    simcore.choose("elections", seed=3, max_deals=8, players="greedy", out=folder / "average")
+    simcore.choose("showcase", seed=3, max_deals=8, out=folder / "naming")
     simcore.balance("elections", deals=80, traced=16, seed=4, against=ruleset_file(folder), out=folder / "balance")
     simcore.balance("showcase", deals=40, traced=8, seed=4, ruleset="showcase-magri", players="greedy", out=folder / "fair")
     return folder
 
 
-NAMES = ("auction", "all", "one", "variety", "showcase", "trumps", "choice", "heard", "balance", "fair")
+NAMES = (
+    "auction",
+    "all",
+    "one",
+    "variety",
+    "showcase",
+    "trumps",
+    "choice",
+    "heard",
+    "both",
+    "average",
+    "naming",
+    "balance",
+    "fair",
+)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -181,14 +199,14 @@ def _paths(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["auction", "showcase", "choice", "balance"])
+@pytest.mark.parametrize("name", ["auction", "showcase", "choice", "both", "average", "naming", "balance"])
 def test_no_manifest_makes_a_traceback(results: Path, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "run"
     shutil.copytree(results / name, folder)
     whole = json.loads((folder / "manifest.json").read_text("utf-8"))
     paths = _paths(whole)
     rng = random.Random(1)
-    for path in rng.sample(paths, min(60, len(paths))):
+    for path in rng.sample(paths, min(40, len(paths))):
         manifest = copy.deepcopy(whole)
         place = manifest
         for key in path[:-1]:

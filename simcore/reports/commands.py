@@ -40,20 +40,23 @@ _OPTIONS: dict[str, dict[str, str]] = {
         "leader": "--leader",
         "objective": "--objective",
         "confidence": "--confidence",
+        "method": "--method",
         "max_deals": "--max-deals",
+        "max_solved": "--max-solved",
         "max_time": "--max-time",
         "seed": "--seed",
     },
     "balance": {"deals": "--deals", "traced": "--traced", "seed": "--seed", "confidence": "--confidence"},
 }
-#: What an option is without being given; other values are written out.
-_DEFAULTS: dict[str, Any] = {
-    "first": 0,
-    "rounds": False,
-    "hands": False,
-    "partner": "any",
-    "objective": "relative",
-    "confidence": 0.95,
+#: What an option is without being given, and what is no option's value; others are written out.
+_LEFT_OUT: dict[str, tuple[Any, ...]] = {
+    "first": (0,),
+    "rounds": (False,),
+    "hands": (False,),
+    "partner": ("any",),
+    "objective": ("relative",),
+    "method": ("rollout", "exact after rollout"),
+    "confidence": (0.95,),
 }
 
 
@@ -80,7 +83,7 @@ def command_line(kind: str, config: Mapping[str, Any], out: str = "again") -> li
     words = ["simcore", *_COMMANDS[kind].split(), game]
     for key, option in _OPTIONS[kind].items():
         value = config.get(key)
-        if value is None or value == _DEFAULTS.get(key):
+        if value is None or value in _LEFT_OUT.get(key, ()):
             continue
         if key == "calls":
             if value:

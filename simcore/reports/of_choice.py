@@ -8,6 +8,7 @@ from simcore.reports.blocks import Block, Cell, Column, Facts, Hand, Note, Page,
 from simcore.reports.charts import Bar, Bars, Grid, Histogram, Span
 from simcore.reports.commands import reproduction
 from simcore.reports.markup import figure_text, interval_text
+from simcore.reports.of_average import average_page
 from simcore.reports.of_simulation import SEAT_NAMES, who
 from simcore.reports.results import Result
 
@@ -27,6 +28,8 @@ _SHORT = {"relative": "relative credit", "margin": "margin", "win": "chance to w
 def choice_page(result: Result) -> Page:
     """Return the page of a folder that ``simcore choose --out`` wrote."""
     config, answer = result.config, result.manifest["result"]
+    if config.get("about") == "average":
+        return average_page(result)
     rows: list[dict[str, Any]] = answer["rows"]
     tables = list(dict.fromkeys(row["table"] for row in rows))
     seat = SEAT_NAMES[config["seat"]]
@@ -40,6 +43,8 @@ def choice_page(result: Result) -> Page:
         spread = _spread(result, rows)
     for table in tables:
         blocks.append(_section(table, [row for row in rows if row["table"] == table], config, spread))
+    if answer.get("comparison"):
+        blocks.append(_comparison(answer["comparison"], config["objective"] == "win"))
     blocks.append(_sampling(config, answer["sampling"]))
     blocks.append(reproduction("choose", config, result.manifest["ruleset_text"]))
     question = "What to call?" if tables[-1] == "call" else "Which contract?"
@@ -117,7 +122,11 @@ def _section(
         said = "How the margin (own side’s points less the other side’s) is spread; right of the dashed line it is ahead."
         blocks += [Text(said), Grid(plots)]
     partner = {"any": "with any partner", "lot": "with the lot partner"}.get(config["partner"], f"with partner {config['partner']}")
-    titles = {"call": "Calls now", "contract": f"Contracts as declarer, {partner}", "name": "Contracts to name now"}
+    titles = {
+        "call": "Calls now",
+        "contract": f"Contracts as declarer, {partner}",
+        "double-dummy": f"Contracts by exact values (all hands seen), {partner}",
+    }
     return Section(titles.get(table, table.capitalize()), blocks)
 
 
@@ -161,6 +170,34 @@ def _spread(result: Result, rows: list[dict[str, Any]]) -> dict[tuple[str, str],
     return found
 
 
+def _comparison(data: dict[str, Any], percent: bool) -> Section:
+    """Return rollouts beside exact values, and how much perfect information flatters."""
+    body: list[list[str | Cell]] = []
+    for row in data["rows"]:
+        bias = row["random_deals"]
+        measured: str | Cell = "not measured"
+        if bias is not None:
+            small = f"± {figure_text(bias['bias_best_hand_stderr'], 2)}, {bias['deals']:,} deals"
+            measured = Cell(figure_text(bias["bias_best_hand"], 2, sign=True), small)
+        stderr = row["flattered_stderr"]
+        flattered = Cell(figure_text(row["flattered"], 2, sign=True), "" if stderr is None else f"± {figure_text(stderr, 2)}")
+        exact = [_figure(row[key], percent) for key in ("rollout", "double_dummy")]
+        body.append([row["choice"], *exact, f"{row['worlds']:,}", flattered, measured])
+    best = data["best"]
+    agree = (
+        f"Both put {best['rollout']} first."
+        if data["agree"]
+        else f"They disagree: rollouts put {best['rollout']} first, exact values {best['double_dummy']}."
+    )
+    heads = ("choice", "rollout", "exact", "worlds", "flattered", "on random deals")
+    foot = (
+        "Flattered: exact margin less the margin played, on the worlds both have: what a double-dummy table promises and such "
+        "players do not get. On random deals: the same measured once, for the best hand of four. ±: one standard error."
+    )
+    table = Table([Column(heads[0], True), *(Column(head) for head in heads[1:])], body, foot=foot)
+    return Section("Play beside perfect information", [Text(agree), table])
+
+
 def _sampling(config: dict[str, Any], sampling: dict[str, Any]) -> Section:
     stopped = {
         "decided": "the best choice was separated from every other",
@@ -176,6 +213,8 @@ def _sampling(config: dict[str, Any], sampling: dict[str, Any]) -> Section:
         ("dealer", config["dealer"] or "drawn in each world"),
         ("lot pair", config["lot"] or "drawn in each world"),
     ]
+    if "solves" in sampling:
+        facts.append(("positions solved", f"{sampling['solves']:,} in {sampling['solved_worlds']:,} worlds"))
     if sampling["slips"]:
         facts.append(("calls unlike the model’s", f"up to {sampling['slips']} in a world"))
     text = (
