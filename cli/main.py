@@ -23,6 +23,7 @@ COMMANDS = {
     "solve": ("solve", "Exact values of deals, all hands seen: double dummy for every contract and trump."),
     "choose": ("choose", "Compare contracts, calls or trumps for one hand."),
     "report": ("report", "Turn a finished result into one HTML page and Markdown."),
+    "compare": ("compare", "Compare players on the same deals, every swap of sides."),
     "deal": ("deal", "Write random deals, without playing them."),
     "rulesets": ("rulesets", "List, show, check or judge rulesets."),
     "players": ("players", "List the built-in players and their options."),

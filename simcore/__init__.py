@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Balance": "simcore.designing.verb",
     "Choices": "simcore.choosing.result",
+    "Comparison": "simcore.contests.result",
     "Deal": "simcore.deals.pbn",
     "Hand": "simcore.cards",
     "Ruleset": "simcore.rules",
@@ -25,6 +26,7 @@ _HOMES = {
     "Simulation": "simcore.batches.run",
     "balance": "simcore.designing.verb",
     "choose": "simcore.choosing.verb",
+    "compare": "simcore.contests.verb",
     "deal_hands": "simcore.deals.dealing",
     "deal_showcase": "simcore.deals.dealing",
     "hands_to_pbn": "simcore.batches.tables",
@@ -40,6 +42,7 @@ _HOMES = {
 __all__ = [
     "Balance",
     "Choices",
+    "Comparison",
     "Deal",
     "Hand",
     "Ruleset",
@@ -48,6 +51,7 @@ __all__ = [
     "__version__",
     "balance",
     "choose",
+    "compare",
     "deal_hands",
     "deal_showcase",
     "hands_to_pbn",
@@ -69,6 +73,8 @@ if TYPE_CHECKING:
     from simcore.cards import Hand
     from simcore.choosing.result import Choices
     from simcore.choosing.verb import choose
+    from simcore.contests.result import Comparison
+    from simcore.contests.verb import compare
     from simcore.deals.dealing import deal_hands, deal_showcase
     from simcore.deals.pbn import Deal
     from simcore.designing.verb import Balance, balance

@@ -6,7 +6,7 @@ import threading
 import time
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -87,6 +87,12 @@ class Backend(Protocol):
         ...
 
 
+@lru_cache(64)
+def _specialised(kernel: Any, functions: tuple[Any, ...]) -> Any:
+    """Compile a kernel for players' functions, once for however many backends."""
+    return specialise(kernel, functions)
+
+
 def _record(dtype: np.dtype[Any]) -> Any:
     return np.zeros(1, dtype).view(np.recarray)[0]
 
@@ -119,7 +125,7 @@ class GameBackend:
                         functions.append(decision.function)
                     record.policies[seat, kind] = SPECIALISED + functions.index(decision.function)
         if functions:
-            self._kernel = specialise(kernel, tuple(functions))
+            self._kernel = _specialised(kernel, tuple(functions))
         self._options = record
         limits = [decision.limit for decision in config.outside if decision.limit is not None]
         self._poll = min(0.5, min(limits) / 4) if limits else None

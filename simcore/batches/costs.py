@@ -16,21 +16,31 @@ from simcore.solvers import own_solver, two
 __all__ = ["add_costs"]
 
 
-def add_costs(trace: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]:
-    """Return a trace that keeps the rules with ``cost`` in each trick, and ``double_dummy``, the value before the first card."""
+def add_costs(trace: dict[str, Any], ruleset: Ruleset, *, from_trick: int = 1) -> dict[str, Any]:
+    """Return a trace that keeps the rules with ``cost`` in each trick, and ``double_dummy``, the value before the first card.
+
+    Args:
+        from_trick: the first trick to judge (in Showcase of the second playout): the earlier, the longer it takes.  From a later
+            one than the first, tricks before it have no ``cost``, and the trace no ``double_dummy``.
+    """
     if trace["game"] == "showcase":
-        return _showcase(trace, ruleset)
-    return _elections(trace, ruleset) if trace["tricks"] else trace
+        return _showcase(trace, ruleset, from_trick)
+    return _elections(trace, ruleset, from_trick) if trace["tricks"] else trace
 
 
 def _marked(tricks: list[dict[str, Any]], values: list[int], signs: list[int]) -> list[dict[str, Any]]:
-    """Return tricks with costs, out of the values before each card and at the end; ``signs``: 1 for cards of the side counted."""
+    """Return tricks with costs, out of the values before each card and at the end; ``signs``: 1 for cards of the side counted.
+
+    Where there are fewer values than cards, they are the last cards'.
+    """
     costs = [sign * (values[i] - values[i + 1]) for i, sign in enumerate(signs)]
     size = len(tricks[0]["cards"])
-    return [trick | {"cost": costs[size * t : size * (t + 1)]} for t, trick in enumerate(tricks)]
+    before = len(tricks) - len(costs) // size
+    marked = [trick | {"cost": costs[size * t : size * (t + 1)]} for t, trick in enumerate(tricks[before:])]
+    return [*tricks[:before], *marked]
 
 
-def _elections(trace: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]:
+def _elections(trace: dict[str, Any], ruleset: Ruleset, from_trick: int) -> dict[str, Any]:
     declarer, partner = SEATS.index(trace["declarer"]), SEATS.index(trace["partner"])
     attackers = (declarer, partner)
     contract = ruleset.contract(trace["contract"])
@@ -46,7 +56,8 @@ def _elections(trace: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]:
         gains.append((side, contract.trick + sum(worth.get(parse_card(card), 0) for card in trick["cards"])))
     won = [sum(winner == side for winner, _ in gains) for side in (0, 1)]
     before = [sum(gain for winner, gain in gains if winner == side) for side in (0, 1)]
-    for trick, (side, gain) in zip(reversed(trace["tricks"]), reversed(gains), strict=True):
+    judged = slice(from_trick - 1, None)
+    for trick, (side, gain) in zip(reversed(trace["tricks"][judged]), reversed(gains[judged]), strict=True):
         leader = SEATS.index(trick["leader"])
         cards = [parse_card(card) for card in trick["cards"]]
         before[side] -= gain
@@ -69,10 +80,11 @@ def _elections(trace: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]:
             )
             points.insert(0, solution.attackers)
     value = {"attackers": points[0], "defenders": contract.total - points[0]}
-    return trace | {"tricks": _marked(trace["tricks"], points, signs), "double_dummy": value}
+    marked = trace | {"tricks": _marked(trace["tricks"], points, signs)}
+    return marked | ({"double_dummy": value} if from_trick == 1 else {})
 
 
-def _showcase(trace: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]:
+def _showcase(trace: dict[str, Any], ruleset: Ruleset, from_trick: int) -> dict[str, Any]:
     from simcore.showcase.trace import holdings
 
     hands = [parse_hand(held) for held in holdings(trace).values()]
@@ -83,7 +95,7 @@ def _showcase(trace: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]:
     won = trace["points"]["N"]
     values = [won]  # what N ends with
     signs: list[int] = []
-    for number, trick in enumerate(reversed(trace["second"]), 1):
+    for number, trick in enumerate(reversed(trace["second"][from_trick - 1 :]), 1):
         start = "NS".index(trick["leader"])
         won -= trick["winner"] == "N"
         for place in (1, 0):
@@ -94,4 +106,5 @@ def _showcase(trace: dict[str, Any], ruleset: Ruleset) -> dict[str, Any]:
             rest = two.value(hands[0], hands[1], trace["trump"], start, number, ruleset.choices["all_trump"], table=table)
             values.insert(0, won + rest)
     value = {"N": values[0], "S": 13 - values[0]}
-    return trace | {"second": _marked(trace["second"], values, signs), "double_dummy": value}
+    marked = trace | {"second": _marked(trace["second"], values, signs)}
+    return marked | ({"double_dummy": value} if from_trick == 1 else {})

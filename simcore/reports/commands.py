@@ -109,9 +109,16 @@ def command_line(kind: str, config: Mapping[str, Any], out: str = "again") -> li
     return [*words, "--out", out]
 
 
-def reproduction(kind: str, config: Mapping[str, Any], ruleset_text: str, extra: Mapping[str, str] | None = None) -> Section:
-    """Return the section that says how to make the result again: the line, what it needs, versions, the ruleset."""
-    blocks: list[Block] = [Command(shlex.join(command_line(kind, config)), "The same options and seed give the same bytes:")]
+def reproduction(
+    kind: str, config: Mapping[str, Any], ruleset_text: str, extra: Mapping[str, str] | None = None, line: str | None = None
+) -> Section:
+    """Return the section that says how to make the result again: the line, what it needs, versions, the ruleset.
+
+    Args:
+        line: the command, where the result knows it itself.
+    """
+    line = shlex.join(command_line(kind, config)) if line is None else line
+    blocks: list[Block] = [Command(line, "The same options and seed give the same bytes:")]
     files = {config["ruleset"]: ruleset_option(config["ruleset"], config["ruleset_hash"], config["game"])[1]}
     if config.get("against") is not None:
         files[f"{config['against']}, set against it,"] = _against(config)[1]

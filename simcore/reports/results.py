@@ -27,6 +27,7 @@ KINDS = {
     "simulate": "simcore simulate --out",
     "choose": "simcore choose --out",
     "balance": "simcore rulesets balance --out",
+    "compare": "simcore compare --out",
 }
 _BATCH_ROWS = 1 << 16
 
@@ -143,10 +144,13 @@ def _refuse_constant(word: str) -> NoReturn:
 
 def _check_files(result: Result) -> None:
     """Check that the files the manifest names are there, and unchanged."""
-    files = result.manifest.get("parts" if result.kind == "simulate" else "files")
-    if not isinstance(files, list):
+    lists = {"simulate": ("parts",), "compare": ("parts", "files")}.get(result.kind, ("files",))
+    if result.kind == "compare" and not result.manifest.get("complete"):
+        result.damaged("the comparison is not finished; accepted: the same command again, which goes on where it stopped")
+    files = [result.manifest.get(key) for key in lists]
+    if not all(isinstance(entries, list) for entries in files):
         result.damaged(f"its {MANIFEST} lists no files")
-    for entry in files:
+    for entry in (entry for entries in files for entry in entries or ()):
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str) or not isinstance(entry.get("sha256"), str):
             result.damaged(f"its {MANIFEST} lists a file without name or SHA-256: {str(entry)[:80]!r}")
         name = entry["name"]

@@ -12,12 +12,18 @@ from simcore.errors import BadInput, RunError, SimcoreError
 from simcore.reports.blocks import Page
 from simcore.reports.of_balance import balance_page
 from simcore.reports.of_choice import choice_page
+from simcore.reports.of_comparison import comparison_page
 from simcore.reports.of_simulation import simulation_page
 from simcore.reports.results import Result, open_result
 
 __all__ = ["Report", "report"]
 
-_PAGES: dict[str, Callable[[Result], Page]] = {"simulate": simulation_page, "choose": choice_page, "balance": balance_page}
+_PAGES: dict[str, Callable[[Result], Page]] = {
+    "simulate": simulation_page,
+    "choose": choice_page,
+    "balance": balance_page,
+    "compare": comparison_page,
+}
 _FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown"}
 #: What made a page stands in the head of one form and in the last line of the other.
 _MADE_HTML, _MADE_MARKDOWN = b'<meta name="generator" content="simcore ', re.compile(rb"\n\nsimcore \d\S*\n\Z")

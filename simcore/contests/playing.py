@@ -1,0 +1,253 @@
+"""Playing a comparison: blocks of deals, in each every cell that is still open, in each every seating.
+
+    block   64 deals, then twice as many each time up to 4,096 (8 deals throughout where Python decides): a part of the folder
+    cell    a pair of players and a contract; with a sequential test it ends by itself, and later blocks do not play it
+    rows    seating by seating, each in the order of deals
+
+What a block holds follows from the rows before it alone, never from threads or the clock, so a resumed comparison ends with the
+same bytes.  Statistics are taken from the rows of complete parts, whether just played or read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from simcore.batches.backends import Backend, Buffers, Tally, backend_for
+from simcore.batches.store import PartFile, Store
+from simcore.batches.tables import schema_of, table_of
+from simcore.contests.contest import Cell, Contest
+from simcore.contests.sequential import SprtState
+from simcore.contests.units import Sums, differences
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Played", "open_cells", "play_contest", "rows_schema"]
+
+_FIRST_BLOCK, _LARGEST_BLOCK, _SLOW_BLOCK = 64, 4096, 8
+_CHUNK = 512
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass
+class Played:
+    """A cell's sums and, where there is one, its sequential test."""
+
+    cell: Cell
+    sums: Sums
+    test: SprtState | None
+
+    @property
+    def open(self) -> bool:
+        """Whether it is to be played on."""
+        return self.test is None or self.test.accepted is None
+
+
+def open_cells(contest: Contest) -> list[Played]:
+    """Return all cells with nothing played yet."""
+    played = []
+    for cell in contest.cells:
+        jump = contest.bound(cell.contract) * len(contest.seatings) / contest.scale / 2
+        test = None if contest.sprt is None else contest.sprt.start(jump)
+        played.append(Played(cell, Sums(contest, cell), test))
+    return played
+
+
+def rows_schema(contest: Contest) -> pa.Schema:
+    """Return the schema of the rows: who played whom, in which seating, the difference, then the columns of ``simulate``."""
+    import pyarrow as pa
+
+    config = contest.config(contest.cells[0], contest.seatings[0])
+    inner = schema_of(backend_for(config), config)
+    word = pa.dictionary(pa.int8(), pa.string())
+    fields = [pa.field(name, word, nullable=False) for name in ("a", "b", "seating")]
+    fields += [pa.field("difference", pa.int16(), nullable=False), *inner]
+    described = contest.describe()
+    metadata = {
+        "simcore:config": json.dumps(described, sort_keys=True),
+        "simcore:config_hash": contest.hash,
+        "simcore:ruleset_text": contest.ruleset.text,
+        "simcore:players": json.dumps(described["players"]),
+    }
+    return pa.schema(fields, metadata=metadata)
+
+
+def _blocks(contest: Contest) -> Iterator[tuple[int, int]]:
+    """Yield (first deal, deals) of each block."""
+    first, end = contest.base.first, contest.base.first + contest.base.deals
+    size = _SLOW_BLOCK if contest.slow else _FIRST_BLOCK
+    while first < end:
+        deals = min(size, end - first)
+        yield first, deals
+        first += deals
+        if not contest.slow:
+            size = min(2 * size, _LARGEST_BLOCK)
+
+
+class _Table:
+    """Plays blocks on a pool of threads."""
+
+    def __init__(self, contest: Contest, threads: int) -> None:
+        self._contest = contest
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
+        self._backends: dict[tuple[Cell, str], Backend] = {}
+        self.schema = rows_schema(contest)
+        self._names = [player.spec for player in contest.players]
+
+    def close(self) -> None:
+        """Let the threads go; what runs already ends by itself, and nobody reads it."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _backend(self, cell: Cell, seating: str) -> Backend:
+        if (cell, seating) not in self._backends:
+            self._backends[cell, seating] = backend_for(self._contest.config(cell, seating))
+        return self._backends[cell, seating]
+
+    def play(self, cells: list[Played], first: int, deals: int, progress: Callable[[int], None]) -> list[tuple[Played, pa.Table]]:
+        """Play a block; returns each cell's rows."""
+        waiting: list[tuple[Backend, Future[None], int]] = []
+        buffers: dict[tuple[Cell, str], Buffers] = {}
+        size = 1 if self._contest.slow and not self._contest.auction else (_SLOW_BLOCK if self._contest.slow else _CHUNK)
+        for played in cells:
+            for seating in self._contest.seatings:
+                backend = self._backend(played.cell, seating)
+                place = buffers[played.cell, seating] = backend.buffers(deals)
+                for start in range(0, deals, size):
+                    count = min(size, deals - start)
+                    task = self._pool.submit(_run, backend, first + start, count, place, start)
+                    waiting.append((backend, task, count))
+        for backend, task, count in waiting:
+            backend.wait(task)
+            progress(count)
+        result = []
+        for played in cells:
+            tables = [self._rows(played.cell, s, buffers[played.cell, s], first, deals) for s in self._contest.seatings]
+            result.append((played, _joined(tables)))
+        return result
+
+    def _rows(self, cell: Cell, seating: str, buffers: Buffers, first: int, deals: int) -> pa.Table:
+        import pyarrow as pa
+
+        contest = self._contest
+        config, backend = contest.config(cell, seating), self._backend(cell, seating)
+        inner = table_of(schema_of(backend, config), backend, buffers, first, deals)
+        words: list[tuple[int, Any]] = [(cell.a, self._names), (cell.b, self._names)]
+        words.append((contest.seatings.index(seating), contest.seatings))
+        columns = [
+            pa.DictionaryArray.from_arrays(np.full(inner.num_rows, place, np.int8), pa.array(list(names), pa.string()))
+            for place, names in words
+        ]
+        columns.append(pa.array(differences(contest, seating, inner).astype(np.int16)))
+        return pa.Table.from_arrays([*columns, *inner.columns], schema=self.schema)
+
+
+def _run(backend: Backend, first: int, deals: int, buffers: Buffers, place: int) -> None:
+    tally: Tally = backend.new_tally()
+    backend.run(first, deals, buffers, place, tally)
+
+
+def _joined(tables: list[pa.Table]) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.concat_tables(tables).combine_chunks()
+
+
+def _cut(contest: Contest, table: pa.Table, units: int) -> pa.Table:
+    """Return the rows of the first units of a block."""
+    deals = table.num_rows // len(contest.seatings)
+    kept = units * contest.deals_per_unit
+    if kept == deals:
+        return table
+    return _joined([table.slice(number * deals, kept) for number in range(len(contest.seatings))])
+
+
+def _judged(contest: Contest, played: Played, table: pa.Table) -> pa.Table:
+    """Add a block's rows to a cell, up to where its test stops; returns those rows."""
+    if played.test is not None:
+        whole = Sums(contest, played.cell)
+        whole.add(table)
+        table = _cut(contest, table, played.test.add(whole["difference"] / contest.scale))
+    played.sums.add(table)
+    return table
+
+
+def _split(contest: Contest, cells: list[Played], rows: pa.Table) -> Iterator[tuple[Played, pa.Table]]:
+    """Yield each cell's rows of a part."""
+    import pyarrow.compute as pc
+
+    names = [player.spec for player in contest.players]
+    for played in cells:
+        cell = played.cell
+        mask = pc.and_(pc.equal(rows.column("a"), names[cell.a]), pc.equal(rows.column("b"), names[cell.b]))
+        if cell.contract is not None:
+            column = "trump" if contest.game == "showcase" else "contract"
+            mask = pc.and_(mask, pc.equal(rows.column(column), cell.contract))
+        table = rows.filter(mask).combine_chunks()
+        if table.num_rows:
+            yield played, table
+
+
+def _write_part(path: Path, number: int, table: pa.Table, first: int, deals: int) -> None:
+    names = [name for name in table.column_names if name not in ("deal", "difference")]
+    with PartFile(path, number, table.schema, use_dictionary=names) as part:
+        part.write_table(table)
+        part.finish(first=first, deals=deals)
+
+
+def play_contest(
+    contest: Contest,
+    *,
+    threads: int,
+    store: Store | None = None,
+    keep: Callable[[pa.Table], None] | None = None,
+    progress: Progress | None = None,
+) -> list[Played]:
+    """Play all cells to their end.
+
+    Args:
+        store: a folder whose complete parts are taken up, and where each block becomes a part.
+        keep: called with each block's rows.
+        progress: called with (playings done, playings in all at most).
+    """
+    import pyarrow.parquet as pq
+
+    cells = open_cells(contest)
+    everything = len(contest.seatings) * contest.base.deals
+    table = _Table(contest, threads)
+    done = 0
+
+    def advance(playings: int) -> None:
+        nonlocal done
+        done += playings
+        if progress is not None:
+            progress(done, everything * len(cells))
+
+    try:
+        for number, (first, deals) in enumerate(_blocks(contest)):
+            playing = [played for played in cells if played.open]
+            if not playing:
+                break
+            advance((len(cells) - len(playing)) * len(contest.seatings) * deals)
+            if store is not None and number in store.parts:
+                block = pq.read_table(store.path(number))
+                for played, rows in _split(contest, playing, block):
+                    _judged(contest, played, rows)
+                advance(len(playing) * len(contest.seatings) * deals)
+            else:
+                block = _joined([_judged(contest, *rows) for rows in table.play(playing, first, deals, advance)])
+                if store is not None:
+                    store.add_part(number, partial(_write_part, number=number, table=block, first=first, deals=deals))
+            if keep is not None:
+                keep(block)
+    finally:
+        table.close()
+    return cells
