@@ -27,6 +27,7 @@ COMMANDS = {
     "deal": ("deal", "Write random deals, without playing them."),
     "rulesets": ("rulesets", "List, show, check or judge rulesets."),
     "players": ("players", "List the built-in players and their options."),
+    "selfcheck": ("selfcheck", "Check this installation: rules, chance, solvers, threads, files."),
     "warm": ("warm", "Compile all kernels now, so that the next run starts at once."),
 }
 

@@ -58,7 +58,7 @@ I64: TypeAlias = Any
 JIT: bool = not _numba.DISABLE_JIT
 
 # Folders above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
-_ABOVE_KERNELS = ("batches", "choosing", "contests", "designing", "reports", "rulesets", "searchers")
+_ABOVE_KERNELS = ("batches", "choosing", "contests", "designing", "reports", "rulesets", "searchers", "selfcheck")
 
 
 def _spare_scipy() -> None:

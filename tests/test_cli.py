@@ -74,6 +74,7 @@ def test_help_imports_neither_numba_nor_pyarrow() -> None:
         "rulesets",
         "rulesets balance",
         "players",
+        "selfcheck",
         "warm",
     ],
 )

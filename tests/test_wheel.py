@@ -24,7 +24,7 @@ def test_wheel_runs_outside_the_checkout(tmp_path: Path) -> None:
     subprocess.run(build, check=True, capture_output=True, text=True)
     (wheel,) = tmp_path.glob("simcore-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"simcore/py.typed", "simcore/reports/page.css"} <= set(names)
+    assert {"simcore/py.typed", "simcore/reports/page.css", "simcore/selfcheck/values.json"} <= set(names)
     assert {f"simcore/rulesets/{n}.toml" for n in ("elections", "elections-joint", "variety", "tricks", "showcase")} <= set(names)
     assert not [name for name in names if name.startswith(("tests", "benchmarks", "data"))]
     site = tmp_path / "site"

@@ -1,0 +1,1 @@
+"""Checks of an installed simcore on the machine it runs on."""
