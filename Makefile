@@ -2,6 +2,7 @@
 #   make demo        set up, play 1,000,000 deals of each game, tables in out/, a summary on the screen
 #   make test        set up, pass every check and test
 #   make test-long   the tests that take longer than a developer waits
+#   make fuzz        what may stand in files and options, at random, for some ten minutes (EXAMPLES=5000 for each kind)
 #   make bench       measure against C and other programs (some ten minutes, an idle machine): benchmarks/report/
 
 PYTHON ?= python3
@@ -11,8 +12,9 @@ STAMP := $(VENV)/.installed
 WORKERS ?= 2
 # BENCH=--quick for rough figures in about three minutes
 BENCH ?=
+EXAMPLES ?= 5000
 
-.PHONY: all demo test test-long bench lint regen clean
+.PHONY: all demo test test-long fuzz bench lint regen clean
 
 all: $(STAMP)
 
@@ -38,6 +40,10 @@ test: lint
 
 test-long: $(STAMP)
 	$(BIN)/python -m pytest -q -m "long"
+
+fuzz: $(STAMP)
+	$(BIN)/simcore warm --quiet
+	SIMCORE_FUZZ_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -q tests/test_fuzz.py
 
 bench: $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[bench]'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -11,7 +12,9 @@ from hypothesis import settings
 
 # The same examples every time, and no clock: a loaded machine is no failure.
 settings.register_profile("simcore", derandomize=True, deadline=None)
-settings.load_profile("simcore")
+# Other examples every time, and many (make fuzz).
+settings.register_profile("fuzz", max_examples=int(os.environ.get("SIMCORE_FUZZ_EXAMPLES", "5000")), deadline=None)
+settings.load_profile("fuzz" if "SIMCORE_FUZZ_EXAMPLES" in os.environ else "simcore")
 
 # A shell that starts the tests in the background makes them ignore Ctrl-C, and so would the programs whose Ctrl-C is tested.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

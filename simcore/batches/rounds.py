@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from simcore.batches.store import open_parquet, part_paths
+from simcore.batches.tables import check_whole_numbers
 from simcore.cards import SEATS
 from simcore.errors import BadInput
 
@@ -55,12 +56,13 @@ def rounds_of(table: pa.Table) -> pa.Table:
     """Return the rounds of a table of deals (one row a deal).
 
     Raises:
-        BadInput: the table has several rows a deal.
+        BadInput: the table has several rows a deal, or not the columns.
     """
+    columns = ["deal", *(f"credit_{seat}" for seat in _SEATS)]
+    check_whole_numbers(table, columns)
     deals = table.column("deal").to_numpy()
     if len(deals) > 1 and not np.all(np.diff(deals) == 1):
         raise BadInput("a table with one row a contract has no rounds; accepted: one row a deal, consecutive deals")
-    columns = ["deal", *(f"credit_{seat}" for seat in _SEATS)]
     rounds = list(_whole_rounds(iter(table.select(columns).combine_chunks().to_batches())))
     return pa.concat_tables(rounds) if rounds else ROUNDS_SCHEMA.empty_table()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from simcore.cards import format_hand
 from simcore.deals.pbn import format_deal
 from simcore.errors import BadInput
 
-__all__ = ["hands_to_pbn", "schema_of", "table_of"]
+__all__ = ["check_whole_numbers", "hands_to_pbn", "schema_of", "table_of"]
 
 
 def _type_of(column: Column) -> pa.DataType:
@@ -77,6 +78,21 @@ def _missing(backend: Backend, buffers: Buffers, column: Column, count: int) -> 
     return not_played
 
 
+def check_whole_numbers(table: Any, names: Sequence[str]) -> None:
+    """Refuse a table that lacks a column, or has one of something else than whole numbers without nulls.
+
+    Raises:
+        BadInput: naming the column.
+    """
+    for name in names:
+        if name not in table.column_names:
+            raise BadInput(f"the table has no column {name!r}; accepted: a table as 'simcore simulate' makes them")
+        column = table.column(name)
+        if not pa.types.is_integer(column.type) or column.null_count:
+            nulls = " with nulls" if column.null_count else ""
+            raise BadInput(f"column {name!r} is of type {column.type}{nulls}; accepted: whole numbers, no nulls")
+
+
 def hands_to_pbn(table: Any, first: str = "N") -> list[str]:
     """Return each row's hands as PBN: deals of four, or the two hands of Showcase.
 
@@ -90,7 +106,9 @@ def hands_to_pbn(table: Any, first: str = "N") -> list[str]:
     seats = "".join(seat for seat in GAME_SEATS["elections"] if f"hand_{seat.lower()}" in table.column_names)
     if not seats:
         raise BadInput("the table has no columns hand_n …; accepted: a table simulated with --hands")
-    columns = [table.column(f"hand_{seat.lower()}").to_pylist() for seat in seats]
+    names = [f"hand_{seat.lower()}" for seat in seats]
+    check_whole_numbers(table, names)
+    columns = [table.column(name).to_pylist() for name in names]
     if len(seats) == 4:
         return [format_deal(masks, first) for masks in zip(*columns, strict=True)]
     return [f"{seats[0]}:" + " ".join(format_hand(mask) for mask in masks) for masks in zip(*columns, strict=True)]
