@@ -25,6 +25,7 @@ COMMANDS = {
     "report": ("report", "Turn a finished result into one HTML page and Markdown."),
     "compare": ("compare", "Compare players on the same deals, every swap of sides."),
     "deal": ("deal", "Write random deals, without playing them."),
+    "play": ("play", "Play a deal in the terminal against any players."),
     "rulesets": ("rulesets", "List, show, check or judge rulesets."),
     "players": ("players", "List the built-in players and their options."),
     "selfcheck": ("selfcheck", "Check this installation: rules, chance, solvers, threads, files."),
