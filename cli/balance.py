@@ -17,16 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-#: Digits, sign and percent of figures by their unit.
-_FORMS: dict[str, dict[str, Any]] = {
-    "share": {"digits": 1, "percent": True},
-    "points": {"digits": 2, "sign": True},
-    "credit": {"digits": 2, "sign": True},
-    "tricks": {"digits": 2},
-    "times": {"digits": 2},
-    "index": {"digits": 3},
-}
-
 
 @click.command("balance")
 @game_argument
@@ -109,14 +99,17 @@ def _text(found: Balance) -> str:
 
 
 def _figure(row: dict[str, Any], side: dict[str, Any]) -> str:
-    form = _FORMS[row["unit"]] | ({"sign": False} if row["figure"] == "spread" else {})
-    return number(side["value"], **form)
+    from simcore.designing.tables import figure_form
+
+    return number(side["value"], **figure_form(row))
 
 
 def _half(row: dict[str, Any], low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return ""
-    form = _FORMS[row["unit"]] | {"sign": False}
+    from simcore.designing.tables import figure_form
+
+    form = figure_form(row) | {"sign": False}
     return f"±{number((high - low) / 2, **form)}"
 
 
@@ -142,9 +135,11 @@ def _alone(rows: list[dict[str, Any]]) -> str:
 
 def _paired(rows: list[dict[str, Any]], names: Sequence[str]) -> str:
     """Return a table with a line a figure: one ruleset, the other, the difference."""
+    from simcore.designing.tables import figure_form
+
     body = []
     for row in rows:
-        form = _FORMS[row["unit"]] | {"sign": True}
+        form = figure_form(row) | {"sign": True}
         change = number(row["difference"], **form)
         half = _half(row, row["difference_low"], row["difference_high"])
         mark = "*" if row["differs"] else ""

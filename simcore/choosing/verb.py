@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from simcore.batches.config import GAME_SEATS
-from simcore.batches.store import MANIFEST, file_sha256, write_atomically
+from simcore.batches.single import fresh_folder, write_manifest
+from simcore.batches.store import file_sha256, write_atomically
 from simcore.choosing.result import Choices
 from simcore.errors import BadInput, RunError
 
@@ -59,7 +60,7 @@ def choose(
 
     question = ElectionsQuestion.of(**options)
     if out is not None:
-        _check_folder(Path(out), overwrite=overwrite)
+        fresh_folder(Path(out), overwrite=overwrite, files=(_WORLDS,))
     answer = answer_elections if question.hand else average_elections
     choices = answer(question, threads=threads, progress=progress)
     if out is not None:
@@ -91,7 +92,7 @@ def _showcase(
 
     _refuse(given, ("seat", "leader", "show", "turned", "discards", "won"), "needs a hand")
     if out is not None:
-        _check_folder(Path(out), overwrite=overwrite)
+        fresh_folder(Path(out), overwrite=overwrite, files=(_WORLDS,))
     choices = average_showcase(**given, threads=threads, progress=progress)
     if out is not None:
         from simcore.rules import load_ruleset
@@ -109,24 +110,6 @@ def _refuse(given: dict[str, Any], names: tuple[str, ...], why: str) -> None:
             raise BadInput(f"{name.replace('_', ' ')} {given[name]!r} {why}; accepted: left out")
 
 
-def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Make the folder, before any work.
-
-    Raises:
-        BadInput: it holds a result already.
-        RunError: it cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"folder {str(folder)!r} cannot be written: {error.strerror}") from None
-    taken = [name for name in (MANIFEST, _WORLDS) if (folder / name).exists()]
-    if taken and not overwrite:
-        raise BadInput(f"folder {str(folder)!r} holds a result ({taken[0]}); accepted: another folder, or --overwrite")
-    for name in taken:
-        (folder / name).unlink()
-
-
 def _write(choices: Choices, ruleset_text: str, folder: Path) -> None:
     """Write worlds and manifest; the manifest comes last."""
     import pyarrow.parquet as pq
@@ -135,15 +118,15 @@ def _write(choices: Choices, ruleset_text: str, folder: Path) -> None:
     path = folder / _WORLDS
     try:
         write_atomically(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
-        manifest = {
-            "kind": "choose",
-            "config": choices.config,
-            "ruleset_text": ruleset_text,
-            "complete": True,
-            "files": [{"name": _WORLDS, "rows": table.num_rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}],
-            "result": choices.data(),
-        }
-        text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        write_atomically(folder / MANIFEST, lambda temporary: temporary.write_bytes(text.encode()))
+        files = [{"name": _WORLDS, "rows": table.num_rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}]
     except OSError as error:
         raise RunError(f"writing to {str(folder)!r} failed: {error.strerror or error}") from None
+    manifest = {
+        "kind": "choose",
+        "config": choices.config,
+        "ruleset_text": ruleset_text,
+        "complete": True,
+        "files": files,
+        "result": choices.data(),
+    }
+    write_manifest(folder, manifest)

@@ -22,6 +22,8 @@ from simcore.stats import Estimate, wilson
 __all__ = ["Figure", "Sums", "confidence_of_each"]
 
 _SAFE = 1 << 62
+#: With fewer units a normal interval is too short for saying that two rulesets differ.
+_FEW = 30
 
 
 @dataclass
@@ -158,7 +160,7 @@ class Figure:
         gradient = {key: -slope for key, slope in first[1].items()} | second[1]
         stderr = self._stderr(sums, gradient)
         low, high = Estimate(value, stderr, sums.units, sums.units).interval(confidence)
-        certain = stderr is not None and abs(value) > NormalDist().inv_cdf(0.5 + alone / 2) * stderr
+        certain = stderr is not None and sums.units >= _FEW and abs(value) > NormalDist().inv_cdf(0.5 + alone / 2) * stderr
         return {
             "difference": value,
             "difference_stderr": stderr,

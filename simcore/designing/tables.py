@@ -18,7 +18,7 @@ from simcore.designing.drama import DRAMA_SCALE, Story
 from simcore.designing.sums import Figure
 from simcore.rules import TRUMPS, Ruleset
 
-__all__ = ["TABLES", "Counts", "count_every", "count_played", "count_stories", "entries", "table_titles"]
+__all__ = ["TABLES", "Counts", "count_every", "count_played", "count_stories", "entries", "figure_form", "table_titles"]
 
 #: Numbers of each unit by (table, entry).
 Counts = dict[tuple[str, str], np.ndarray]
@@ -102,6 +102,21 @@ def table_titles(game: str) -> dict[str, str]:
         "played": "What is played",
         "drama": "How play goes",
     }
+
+
+_FORMS: dict[str, dict[str, Any]] = {
+    "share": {"digits": 1, "percent": True},
+    "points": {"digits": 2, "sign": True},
+    "credit": {"digits": 2, "sign": True},
+    "tricks": {"digits": 2},
+    "times": {"digits": 2},
+    "index": {"digits": 3},
+}
+
+
+def figure_form(row: dict[str, Any]) -> dict[str, Any]:
+    """Return how a figure is written for people: ``digits``, and ``sign`` or ``percent``."""
+    return _FORMS[row["unit"]] | ({"sign": False} if row["figure"] == "spread" else {})
 
 
 def _codes(table: Any, name: str, words: tuple[str, ...]) -> np.ndarray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -15,12 +14,11 @@ import numpy as np
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config
 from simcore.batches.run import available_threads, run_simulation
-from simcore.batches.store import MANIFEST, write_atomically
+from simcore.batches.single import fresh_folder, write_manifest
 from simcore.designing.drama import Story, story_of
 from simcore.designing.question import BalanceQuestion, forced
 from simcore.designing.sums import Sums, confidence_of_each
 from simcore.designing.tables import TABLES, Counts, count_every, count_played, count_stories, entries
-from simcore.errors import BadInput, RunError
 from simcore.rules import TRUMPS
 
 if TYPE_CHECKING:
@@ -109,7 +107,7 @@ def balance(
     """
     question = BalanceQuestion.of(game, **options)
     if out is not None:
-        _check_folder(Path(out), overwrite=overwrite)
+        fresh_folder(Path(out), overwrite=overwrite)
     found = answer(question, threads=threads, progress=progress)
     if out is not None:
         _write(found, question, Path(out))
@@ -221,23 +219,6 @@ def _one_sided(row: dict[str, Any], *, second: bool) -> dict[str, Any]:
     return row | (none if second else side) | {"against": side if second else none} | differences
 
 
-def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Make the folder, before any work.
-
-    Raises:
-        BadInput: it holds a result already.
-        RunError: it cannot be written.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RunError(f"folder {str(folder)!r} cannot be written: {error.strerror}") from None
-    if (folder / MANIFEST).exists():
-        if not overwrite:
-            raise BadInput(f"folder {str(folder)!r} holds a result ({MANIFEST}); accepted: another folder, or --overwrite")
-        (folder / MANIFEST).unlink()
-
-
 def _write(found: Balance, question: BalanceQuestion, folder: Path) -> None:
     texts = [config.ruleset.text for config in question.configs]
     manifest = {
@@ -249,8 +230,4 @@ def _write(found: Balance, question: BalanceQuestion, folder: Path) -> None:
         "files": [],
         "rows": found.rows,
     }
-    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    try:
-        write_atomically(folder / MANIFEST, lambda temporary: temporary.write_bytes(text.encode()))
-    except OSError as error:
-        raise RunError(f"writing to {str(folder)!r} failed: {error.strerror or error}") from None
+    write_manifest(folder, manifest)

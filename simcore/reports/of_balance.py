@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simcore.designing.question import ruleset_names
-from simcore.designing.tables import table_titles
+from simcore.designing.tables import figure_form, table_titles
 from simcore.reports.blocks import Block, Cell, Column, Command, Fold, Note, Page, Section, Table, Text, Tile, Tiles
 from simcore.reports.charts import Bar, Bars, Span
 from simcore.reports.commands import reproduction
@@ -15,16 +15,6 @@ from simcore.reports.results import Result
 
 __all__ = ["balance_page"]
 
-#: How figures of each unit are written: digits, sign, percent.
-_FORMS: dict[str, dict[str, Any]] = {
-    "share": {"digits": 1, "percent": True},
-    "points": {"digits": 2, "sign": True},
-    "credit": {"digits": 2, "sign": True},
-    "tricks": {"digits": 2},
-    "times": {"digits": 2},
-    "index": {"digits": 3},
-}
-_UNSIGNED = ("spread",)
 #: The figures shown as plots, by table, and where even lies; the others stand in the tables.
 _PLOTS: dict[str, tuple[tuple[str, float | None], ...]] = {
     "position": (("relative", 0.0),),
@@ -82,17 +72,12 @@ def balance_page(result: Result) -> Page:
     return Page(f"Balance of {' and '.join(names)}", lead, blocks)
 
 
-def _form(row: dict[str, Any]) -> dict[str, Any]:
-    form = _FORMS[row["unit"]]
-    return form | {"sign": False} if row["figure"] in _UNSIGNED else form
-
-
 def _figure(row: dict[str, Any], side: dict[str, Any]) -> str:
-    return figure_text(side["value"], **_form(row))
+    return figure_text(side["value"], **figure_form(row))
 
 
 def _interval(row: dict[str, Any], side: dict[str, Any]) -> str:
-    return interval_text(side["low"], side["high"], **_form(row))
+    return interval_text(side["low"], side["high"], **figure_form(row))
 
 
 def _alone(row: dict[str, Any]) -> Cell:
@@ -103,7 +88,7 @@ def _change(row: dict[str, Any]) -> tuple[str, str]:
     """Return a difference and its interval; of shares in percentage points."""
     if row["difference"] == row["difference_stderr"] == 0:
         return "same", ""
-    form = _form(row) | {"sign": True}
+    form = figure_form(row) | {"sign": True}
     texts = figure_text(row["difference"], **form), interval_text(row["difference_low"], row["difference_high"], **form)
     return (texts[0].replace(" %", " pp"), texts[1].replace(" %", " pp"))
 
@@ -158,7 +143,7 @@ def _plots(table: str, rows: list[dict[str, Any]], config: dict[str, Any]) -> li
             sides = (row, row["against"]) if series else (row,)
             spans = [Span(side["value"], side["low"], side["high"]) for side in sides]
             bars.append(Bar(row["entry"] or "as played", spans))
-        form = _form(chosen[0])
+        form = figure_form(chosen[0])
         label = chosen[0]["label"][:1].upper() + chosen[0]["label"][1:]
         unit = {"points": " (points)", "credit": " (credit)", "tricks": " (tricks)"}.get(chosen[0]["unit"], "")
         caption = label if "settled" in name else label + unit
