@@ -61,6 +61,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     simcore.choose("showcase", seed=3, max_deals=8, out=folder / "naming")
     simcore.balance("elections", deals=80, traced=16, seed=4, against=ruleset_file(folder), out=folder / "balance")
     simcore.balance("showcase", deals=40, traced=8, seed=4, ruleset="showcase-magri", players="greedy", out=folder / "fair")
+    simcore.compare("elections", "greedy", "random", "expert", deals=16, seed=4, solved=0, out=folder / "contest")
     return folder
 
 
@@ -97,7 +98,7 @@ def test_the_line_makes_the_same_bytes(results: Path, tmp_path: Path, name: str,
             assert (tmp_path / "again" / path.name).read_bytes() == path.read_bytes(), path.name
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, "contest"])
 def test_same_folder_same_bytes(results: Path, tmp_path: Path, name: str) -> None:
     first = simcore.report(results / name, out=[tmp_path / "a.html", tmp_path / "a.md"])
     shutil.copytree(results / name, tmp_path / "elsewhere")
@@ -133,6 +134,19 @@ def test_distributions_are_those_of_the_tables(results: Path) -> None:
         if contract is not None:
             expected.setdefault(contract, Counter())[points] += 1
     assert counted == expected
+
+
+def test_best_contracts_are_held_against_fresh_worlds(results: Path) -> None:
+    import pyarrow.parquet as pq
+
+    best = [row for row in pq.read_table(results / "average" / "worlds.parquet").to_pylist() if row["best"]]
+    assert len(best) == 8
+    text = simcore.report(results / "average").markdown
+    table = text[text.index("promised | in fresh worlds") :].splitlines()[2:4]  # two groups of four hands
+    halves = sorted(best, key=lambda row: row["mean"])[:4], sorted(best, key=lambda row: row["mean"])[4:]
+    for line, half in zip(table, halves, strict=True):
+        foretold, seen = (sum(row[key] for row in half) / 4 for key in ("mean", "worth"))
+        assert line.startswith(f"| {foretold:.2f} | {seen:.2f} |".replace("-", "−"))
 
 
 def test_tables_are_read_a_piece_at_a_time(tmp_path: Path) -> None:
@@ -199,7 +213,7 @@ def _paths(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize("name", ["auction", "showcase", "choice", "both", "average", "naming", "balance"])
+@pytest.mark.parametrize("name", ["auction", "showcase", "choice", "both", "average", "naming", "balance", "contest"])
 def test_no_manifest_makes_a_traceback(results: Path, tmp_path: Path, name: str) -> None:
     folder = tmp_path / "run"
     shutil.copytree(results / name, folder)
@@ -249,8 +263,9 @@ def test_command_line(results: Path, tmp_path: Path) -> None:
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: pages are not looked at in a browser")
 @pytest.mark.parametrize("dark", [False, True])
 def test_pages_in_a_browser(results: Path, tmp_path: Path, dark: bool) -> None:
-    facts, said = look([simcore.report(results / name).html for name in NAMES], tmp_path, dark=dark)
+    facts, said = look([simcore.report(results / name).html for name in (*NAMES, "contest")], tmp_path, dark=dark)
     assert said == []
-    assert [fact["width"] for fact in facts] == [390] * len(NAMES)
-    assert [fact["out"] for fact in facts] == [[]] * len(NAMES)
+    assert {fact["width"] for fact in facts} == {390}
+    assert [fact["out"] for fact in facts if fact["out"]] == []
+    assert len(facts) == len(NAMES) + 1
     assert all(fact["plots"] for fact in facts)

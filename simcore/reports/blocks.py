@@ -183,6 +183,12 @@ class Cell:
         return f"{self.text} {self.small}".strip()
 
 
+def _framed(table: Element, caption: str, foot: str) -> Element:
+    """Return a table that scrolls by itself where it is wider than the page; what is said about it stays."""
+    scroll = tag("div", table, class_="scroll", tabindex="0")
+    return tag("figure", caption and tag("figcaption", caption), scroll, foot and tag("p", foot, class_="small"), class_="table")
+
+
 @dataclass(frozen=True)
 class Table:
     """A table; ``marked`` are the numbers of rows to bring out, ``caption`` says what it shows, ``foot`` what the columns mean."""
@@ -202,13 +208,7 @@ class Table:
             tag("tr", [self._cell(i, cell) for i, cell in enumerate(row)], class_="marked" if number in self.marked else None)
             for number, row in enumerate(self.rows)
         ]
-        table = tag("table", self.caption and tag("caption", self.caption), tag("thead", tag("tr", head)), tag("tbody", body))
-        return tag(
-            "div",
-            tag("div", table, class_="scroll", tabindex="0"),
-            self.foot and tag("p", self.foot, class_="small"),
-            class_="table",
-        )
+        return _framed(tag("table", tag("thead", tag("tr", head)), tag("tbody", body)), self.caption, self.foot)
 
     def _cell(self, place: int, cell: str | Cell) -> Element:
         content: Child = cell if isinstance(cell, str) else [cell.text, cell.small and tag("small", " " + cell.small)]
@@ -247,13 +247,7 @@ class Matrix:
             tag("tr", tag("th", name, scope="row"), [self._cell(cell) for cell in row])
             for name, row in zip(self.names, self.cells, strict=True)
         ]
-        table = tag("table", self.caption and tag("caption", self.caption), tag("thead", head), tag("tbody", body), class_="matrix")
-        return tag(
-            "div",
-            tag("div", table, class_="scroll", tabindex="0"),
-            self.foot and tag("p", self.foot, class_="small"),
-            class_="table",
-        )
+        return _framed(tag("table", tag("thead", head), tag("tbody", body), class_="matrix"), self.caption, self.foot)
 
     @staticmethod
     def _cell(cell: MatrixCell | None) -> Element:

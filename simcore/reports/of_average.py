@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from simcore.reports.blocks import Block, Cell, Column, Note, Page, Section, Table, Text, Tile, Tiles
-from simcore.reports.charts import Bar, Bars, Grid, Histogram, Span
+from simcore.reports.charts import Bar, Bars, Calibration, CalibrationPoint, Grid, Histogram, Span
 from simcore.reports.commands import reproduction
 from simcore.reports.markup import figure_text, interval_text
 from simcore.reports.of_simulation import who
@@ -23,6 +23,8 @@ _STOPPED = {
     "limit": "It stopped at the most allowed; which is the best most often is not decided.",
     "time": "It stopped when the time allowed was over.",
 }
+#: Groups of a calibration, and the fewest hands of one.
+_GROUPS, _LEAST_GROUP = 10, 4
 _OBJECTIVES = {"relative": "relative credit", "margin": "margin", "win": "chance to win", "credit": "credit"}
 
 
@@ -113,7 +115,33 @@ def _elections(result: Result, tables: dict[str, list[dict[str, Any]]], sampling
     if not percent:
         plots = _worths(result, [row["choice"] for row in best])
         first += [Text(f"What each contract is worth to a hand ({_OBJECTIVES[objective]}, rounded), over all hands."), Grid(plots)]
-    return [Tiles(tiles), Section("Contracts", first), _positions(places)]
+    return [Tiles(tiles), Section("Contracts", first), *_fresh(result, _OBJECTIVES[objective], percent=percent), _positions(places)]
+
+
+def _fresh(result: Result, objective: str, *, percent: bool) -> list[Block]:
+    """Return what the best contracts promised in the worlds they were chosen by, against what they brought in fresh ones."""
+    promised: list[np.ndarray] = []
+    brought: list[np.ndarray] = []
+    for batch in result.batches(_WORLDS, ["best", "mean", "worth"]):
+        best = np.asarray(batch.column(0))
+        promised.append(np.asarray(batch.column(1))[best])
+        brought.append(np.asarray(batch.column(2))[best])
+    foretold, seen = np.concatenate(promised), np.concatenate(brought)
+    order = np.argsort(foretold, kind="stable")
+    points = []
+    for group in np.array_split(order, min(_GROUPS, len(order) // _LEAST_GROUP)) if len(order) >= _LEAST_GROUP else []:
+        stderr = float(seen[group].std(ddof=1)) / len(group) ** 0.5
+        mean = float(seen[group].mean())
+        points.append(CalibrationPoint(float(foretold[group].mean()), _span(mean, stderr, 0.95), len(group)))
+    if not points:
+        return []
+    text = (
+        "A hand’s best contract is the one with the highest mean, and so it looks better than it is: its mean holds the luck it "
+        "was chosen by. The same contracts in fresh worlds show what they are worth; below the diagonal they promised too much."
+    )
+    foot = f"Hands in {len(points)} groups by what was promised. Lines: 95 % intervals; the unit is the hand."
+    plot = Calibration(points, f"Best contracts: {objective}", "promised", "in fresh worlds", 2, percent=percent, foot=foot)
+    return [Section("What the choice promises, and what it brings", [Text(text), plot])]
 
 
 def _worths(result: Result, names: list[str]) -> list[Block]:

@@ -21,7 +21,7 @@ from simcore.reports.blocks import (
     Tile,
     Tiles,
 )
-from simcore.reports.charts import Bar, Bars, Curve, Grid, Line, Span
+from simcore.reports.charts import Bar, Bars, Calibration, CalibrationPoint, Curve, Grid, Line, Span
 from simcore.reports.commands import reproduction
 from simcore.reports.markup import figure_text, interval_text
 from simcore.reports.results import Result
@@ -207,7 +207,22 @@ def _several(data: Data) -> list[Block]:
         for line in data["matrix"]
     ]
     matrix = Matrix(names, cells, "Mean difference a deal, the row's player less the column's")
-    return [Section("Ratings", [bars, matrix])]
+    return [Section("Ratings", [bars, matrix, *_fit(data)])]
+
+
+def _fit(data: Data) -> list[Block]:
+    """Return what ratings say of each pair against what was seen: off the diagonal where A beats B beats C, but not A so much C."""
+    ratings = {row["player"]: row["rating"] for row in data["ratings"]}
+    points = [
+        CalibrationPoint(ratings[row["a"]] - ratings[row["b"]], Span(row["mean"], row["low"], row["high"]), row["units"])
+        for row in data["rows"]
+        if row["mean"] is not None and row["contract"] in (None, data["rows"][0]["contract"])
+    ]
+    if not points:
+        return []
+    foot = "Each point is a pair of players. On the diagonal one number a player says it all; off it, who meets whom matters."
+    caption = "Difference of ratings against the difference seen, points a deal"
+    return [Calibration(points, caption, "difference of ratings", "difference seen", digits=2, foot=foot)]
 
 
 def _curves(data: Data) -> list[Block]:
