@@ -2,7 +2,8 @@
 
 Why a wrapper: numba's file cache stamps a kernel with the file it stands in, so a changed constant or callee in *another*
 file is served stale.  Here the cache directory carries a fingerprint of every simcore source a kernel can depend on, of
-Python, numba, numpy and the CPU, so a change anywhere below the batch floor starts a fresh cache.
+Python, numba, numpy and the CPU, so a change anywhere below the batch floor starts a fresh cache.  Kernels of the searching players
+stand above all others and have a cache of their own, so that work on them makes nothing else compile anew.
 
 Environment:
     SIMCORE_CACHE_DIR   where compiled kernels are kept (default: NUMBA_CACHE_DIR, else the user's cache directory)
@@ -57,8 +58,11 @@ I64: TypeAlias = Any
 #: False under NUMBA_DISABLE_JIT=1: kernels are then the plain Python functions.
 JIT: bool = not _numba.DISABLE_JIT
 
-# Folders above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
-_ABOVE_KERNELS = ("batches", "choosing", "contests", "designing", "reports", "rulesets", "searchers", "selfcheck")
+# Folders and files above the kernels: import-linter keeps kernels from importing them, so they cannot make machine code stale.
+_ABOVE_KERNELS = ("batches", "choosing", "contests", "designing", "reports", "rulesets", "sampling", "searchers", "selfcheck")
+_FILES_ABOVE = ("__init__.py", "plugins.py", "specs.py")
+#: The folder above the kernels that has kernels of its own.
+_LAYER = "sampling"
 
 
 def _spare_scipy() -> None:
@@ -112,13 +116,13 @@ FAST_PDEP: bool = HAS_BMI2 and (cpu_name() not in _SLOW_PDEP or os.environ.get("
 
 
 @cache
-def fingerprint() -> str:
-    """Return 16 hex digits that change whenever compiled kernels could differ."""
+def fingerprint(layer: str = "") -> str:
+    """Return 16 hex digits that change whenever compiled kernels could differ; ``layer``: those of this folder too."""
     digest = hashlib.sha256()
     root = Path(__file__).parent
     for path in sorted(root.rglob("*.py")):
         relative = path.relative_to(root)
-        if relative.parts[0] not in _ABOVE_KERNELS:
+        if relative.parts[0] not in (*_ABOVE_KERNELS, *_FILES_ABOVE) or relative.parts[0] == layer:
             digest.update(str(relative).encode() + b"\0" + path.read_bytes() + b"\0")
     features = ",".join(sorted(name for name, on in _cpu_features().items() if on))
     for part in (sys.version, numba.__version__, np.__version__, cpu_name(), features, str(HAS_BMI2), str(FAST_PDEP)):
@@ -139,10 +143,10 @@ def _candidate_bases() -> list[Path]:
 
 
 @cache
-def cache_directory() -> Path | None:
-    """Return the writable directory compiled kernels are kept in, or None where there is none."""
+def cache_directory(layer: str = "") -> Path | None:
+    """Return the writable directory compiled kernels (of a layer) are kept in, or None where there is none."""
     for base in _candidate_bases():
-        path = base / fingerprint()
+        path = base / fingerprint(layer)
         try:
             path.mkdir(parents=True, exist_ok=True, mode=0o700)
             owner = path.stat().st_uid
@@ -179,7 +183,7 @@ def _compile(function: F, *, inline: bool = False) -> F:
     if not JIT:
         # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not (and per thread).
         return np.errstate(over="ignore")(function)
-    directory = cache_directory()
+    directory = cache_directory(_LAYER if f".{_LAYER}." in function.__module__ else "")
     saved = _numba.CACHE_DIR
     _numba.CACHE_DIR = str(directory) if directory else saved
     try:

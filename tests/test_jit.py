@@ -138,12 +138,17 @@ def test_the_fingerprint_depends_on_kernel_sources_and_nothing_above_them(copy: 
         "print(*seen)\n"
     )
     kernels = ["rng.py", "_jit.py", "deals/shuffle.py", "elections/play.py", "a_new_file.py"]
-    above = ["batches/run.py", "choosing/race.py", "rulesets/__init__.py"]
+    above = ["batches/run.py", "choosing/race.py", "searchers/__init__.py"]
     assert all((root / name).exists() for name in [*kernels[:-1], *above])
     seen = run_python(code, copy, {"FILES": repr(kernels + above)}).split()
     assert len(seen) == 1 + 5 + 3 + 1 + 1
     changed = [a != b for a, b in pairwise(seen)]
     assert changed == [True] * 5 + [False] * 3 + [False, True]
+    layered = code.replace("fingerprint()", "fingerprint('sampling')").replace(
+        "(root / 'cards.py').rename(root / 'cards2.py')\nnote()\n", ""
+    )
+    seen = run_python(layered, copy, {"FILES": repr(["rng.py", "sampling/unseen.py", "searchers/perfect.py"])}).split()
+    assert [a != b for a, b in pairwise(seen)][:3] == [True, True, False], "kernels of the searching players have their own"
     assert all(len(fingerprint) == 16 and set(fingerprint) <= set("0123456789abcdef") for fingerprint in seen)
 
 
