@@ -22,7 +22,7 @@ from simcore.elections.state import AUCTION, CALL, CONTRACT, MAX_CALLS, NAMING, 
 from simcore.players import EXTERNAL, REFUSED
 from simcore.rng import WORLDS, below, open_source, open_streams
 
-__all__ = ["ASKED", "BY_LOT", "RESULTS", "deal_world", "run_worlds"]
+__all__ = ["ASKED", "BY_LOT", "RESULTS", "deal_world", "run_worlds", "score_world"]
 
 BY_LOT = 4  # value of ASKED.pairing: the lot pairs are partners
 
@@ -105,7 +105,7 @@ def _restart(asked: Any, index: U64, hands: Any, dealer: I64, lots: I64, table: 
 
 
 @njit
-def _score(rules: Any, table: Any, view: Any, seat: I64, row: Any) -> None:
+def score_world(rules: Any, table: Any, view: Any, seat: I64, row: Any) -> None:
     """Write RESULTS of a finished deal."""
     for column in range(len(row)):
         row[column] = 0
@@ -190,7 +190,7 @@ def run_worlds(
             _seat_players(asked, table)
             if advance(rules, table, view, streams) == REFUSED:
                 return np.int64(REFUSED)
-            _score(rules, table, view, asked.seat, by_action[found, step])
+            score_world(rules, table, view, asked.seat, by_action[found, step])
         if not as_heard:
             continue
         for c in range(len(contracts)):
@@ -199,7 +199,7 @@ def run_worlds(
             force_contract(rules, table, view, contracts[c], asked.seat, pairing)
             if advance(rules, table, view, streams) == REFUSED:
                 return np.int64(REFUSED)
-            _score(rules, table, view, asked.seat, by_contract[found, c])
+            score_world(rules, table, view, asked.seat, by_contract[found, c])
         indices[found] = index
         facts[found, 0] = dealer
         facts[found, 1] = lots
