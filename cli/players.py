@@ -19,16 +19,13 @@ def command(format_: str) -> None:
 
     A SPEC is NAME[:key=value,…][+NAME…]; a later part takes over the decisions it knows.
     """
-    from simcore.players import PLAYERS_KNOWN
+    from simcore.specs import known_players
 
+    players = known_players().values()
     if format_ == "json":
-        click.echo(
-            to_json(
-                [{"name": p.name, "what": p.what, "decisions": p.decisions, "options": p.options} for p in PLAYERS_KNOWN.values()]
-            )
-        )
+        click.echo(to_json([{"name": p.name, "what": p.what, "decisions": p.decisions, "options": p.options} for p in players]))
         return
-    for player in PLAYERS_KNOWN.values():
+    for player in players:
         click.echo(player.name)
         click.echo(textwrap.fill(player.what, 100, initial_indent="    ", subsequent_indent="    "))
         for game, decisions in player.decisions.items():

@@ -33,6 +33,7 @@ __all__ = ["command"]
 )
 @click.option("--trace", metavar="FILE|-", help="Read traces (JSON lines) and check them against the rules.")
 @click.option("--double-dummy", is_flag=True, help="Mark what each card cost against perfect play (Showcase: second playout).")
+@click.option("--explain", metavar="PLAYER", help="At each decision, what this player saw and thought: SPEC, SEAT=SPEC or SEAT.")
 @format_option("text", "json", "jsonl")
 @quiet_option
 def command(
@@ -42,6 +43,7 @@ def command(
     run: Path | None,
     trace: str | None,
     double_dummy: bool,
+    explain: str | None,
     format_: str,
     quiet: bool,
     **options: Any,
@@ -50,16 +52,18 @@ def command(
 
     With --run DIR the seed and all options come from a run's manifest.  With --trace FILE traces are read, whoever wrote them, and
     checked move by move: an illegal one is refused with deal, trick, card and clause.
+
+    --explain pimc asks that player at every decision what it would have thought in that place; --explain N explains N's own player.
     """
     from simcore.batches import replaying
     from simcore.batches.config import make_config
 
     if trace is not None:
-        nothing_else_goes_with("trace", "game", "ruleset", "double_dummy", "format_", "quiet")
-        _check(trace, game, options["ruleset"], double_dummy, format_, quiet)
+        nothing_else_goes_with("trace", "game", "ruleset", "double_dummy", "explain", "format_", "quiet")
+        _check(trace, game, options["ruleset"], double_dummy, explain, format_, quiet)
         return 0
     if run is not None:
-        nothing_else_goes_with("run", "game", "first", "deals", "file", "double_dummy", "format_", "quiet")
+        nothing_else_goes_with("run", "game", "first", "deals", "file", "double_dummy", "explain", "format_", "quiet")
         config = replaying.config_of_run(run, first=first, deals=deals, file=options["file"], game=game)
     elif game is None:
         raise click.UsageError("which game? accepted: GAME (elections or showcase), --run DIR or --trace FILE")
@@ -68,7 +72,7 @@ def command(
         config = make_config(game, first=first or 0, deals=deals, **options)
     note(f"seed {config.seed}", quiet)
     notes_before(config, quiet)
-    _print(replaying.replay_config(config, double_dummy=double_dummy), format_)
+    _print(replaying.replay_config(config, double_dummy=double_dummy, explain=explain), format_)
     return 0
 
 
@@ -86,7 +90,9 @@ def _print(traces: Any, format_: str) -> None:
             click.echo(("\n" if number else "") + render(trace, symbols=utf8(), colour=colour_wanted()))
 
 
-def _check(source: str, game: str | None, ruleset: str | None, double_dummy: bool, format_: str, quiet: bool) -> None:
+def _check(
+    source: str, game: str | None, ruleset: str | None, double_dummy: bool, explain: str | None, format_: str, quiet: bool
+) -> None:
     from simcore.batches.replaying import check_traces
     from simcore.rules import load_ruleset
 
@@ -102,7 +108,7 @@ def _check(source: str, game: str | None, ruleset: str | None, double_dummy: boo
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise BadInput(f"{where} is not UTF-8 text: {error.reason} at byte {error.start}") from None
-    traces = list(check_traces(iter(lines), where, rules, double_dummy=double_dummy))
+    traces = list(check_traces(iter(lines), where, rules, double_dummy=double_dummy, explain=explain))
     if not traces:
         raise BadInput(f"{where} holds no trace; accepted: one JSON object a line")
     for trace in traces:

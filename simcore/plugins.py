@@ -13,6 +13,7 @@ import importlib.util
 import operator
 import sys
 import threading
+import time
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -53,6 +54,10 @@ class Decision:
     limit: float | None = None  # seconds
     specialise: bool = False
     sha256: str = ""  # of the file
+    clocked: bool = False  # how long it thinks is told by the clock: the run is not reproducible
+    value: Callable[..., Any] | None = field(default=None, compare=False)  # (view, rules, stream): what it thinks of each choice
+    #: by thread: how many decisions it made, and seconds it took for them; plain Python only
+    spent: dict[int, tuple[int, float]] = field(default_factory=dict, compare=False, repr=False)
     errors: dict[int, BaseException] = field(default_factory=dict, compare=False)  # what it raised, by thread
     keep: Any = field(default=None, compare=False, repr=False)  # keeps the code at the address alive
 
@@ -77,8 +82,10 @@ def python_decision(
     """
     view_type, rules_type, stream_type, table_type = _records(game)
     errors: dict[int, BaseException] = {}
+    spent: dict[int, tuple[int, float]] = {}
 
     def asked(view: int, rules: int, stream: int, table: int) -> int:
+        start = time.perf_counter()
         try:
             seen = [
                 pointers.record_at(view, view_type, False),
@@ -93,10 +100,13 @@ def python_decision(
         except BaseException as error:  # must not pass through machine code; the kernel stops at the zero
             errors[threading.get_ident()] = error
             return 0
+        thread = threading.get_ident()
+        count, seconds = spent.get(thread, (0, 0.0))
+        spent[thread] = (count + 1, seconds + time.perf_counter() - start)
         return action
 
     address, keep = pointers.python_pointer(asked)
-    return Decision(player, kind, function, address, compiled=False, peeks=peeks, errors=errors, keep=keep, **facts)
+    return Decision(player, kind, function, address, compiled=False, peeks=peeks, errors=errors, spent=spent, keep=keep, **facts)
 
 
 def _told(error: BaseException) -> str:

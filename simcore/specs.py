@@ -12,10 +12,16 @@ from importlib import import_module
 from pathlib import Path
 
 from simcore.errors import BadInput
-from simcore.players import DECISIONS, PLAYERS_KNOWN
+from simcore.players import DECISIONS, PLAYERS_KNOWN, PlayerInfo
 from simcore.plugins import Decision, load_decisions
+from simcore.searchers.known import SEARCHING
 
-__all__ = ["Player", "parse_player"]
+__all__ = ["Player", "known_players", "parse_player"]
+
+
+def known_players() -> dict[str, PlayerInfo]:
+    """Return every built-in player by name."""
+    return PLAYERS_KNOWN | SEARCHING
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,9 @@ def parse_player(spec: str, game: str, files: Mapping[str, Path] | None = None) 
                     outside[kind] = decisions[decision]
                     policies[kind] = decisions[decision].address
             continue
-        info = PLAYERS_KNOWN.get(name)
+        info = known_players().get(name)
         if info is None:
-            raise BadInput(f"player {name!r} in {spec!r} is unknown; accepted: {', '.join(PLAYERS_KNOWN)}, FILE.py:NAME")
+            raise BadInput(f"player {name!r} in {spec!r} is unknown; accepted: {', '.join(known_players())}, FILE.py:NAME")
         options = _options(rest, part.strip())
         for key in options:
             if key not in info.options:
@@ -84,7 +90,7 @@ def parse_player(spec: str, game: str, files: Mapping[str, Path] | None = None) 
         deciding.append(part.strip())
         made = _made(info.factory, game, options) if info.factory else {}
         for kind, decision in enumerate(DECISIONS[game]):
-            if decision in info.decisions[game]:
+            if decision in made or (decision in info.decisions[game] and info.policy is not None):
                 outside[kind] = made.get(decision)
                 policies[kind] = made[decision].address if decision in made else info.policy
     first, second, third = policies

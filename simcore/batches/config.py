@@ -71,6 +71,8 @@ class Config:
         # files only: a built-in player that searches takes its time for good reason
         slow = sorted({decision.player for decision in self.outside if decision.sha256 and not decision.compiled})
         notes = [f"player {player!r} is plain Python: thousands of times slower than with @njit" for player in slow]
+        clocked = sorted({decision.player for decision in self.outside if decision.clocked})
+        notes += [f"player {player!r} thinks by the clock: the run is not reproducible" for player in clocked]
         if any(decision.specialise for decision in self.outside):
             notes.append("compiling the kernels with the players' functions (about 15 seconds)")
         return notes
@@ -104,6 +106,7 @@ class Config:
             "deals": self.deals,
             "players": {seat: p.spec for seat, p in zip(GAME_SEATS[self.game], self.players, strict=True)},
             "player_files": {decision.player: decision.sha256 for decision in self.outside if decision.sha256},
+            "reproducible": not any(decision.clocked for decision in self.outside),
             "contract": self.contract,
             "pairs": self.pairs,
             "declarer": self.declarer,

@@ -11,6 +11,7 @@ from typing import Any
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.costs import add_costs
+from simcore.batches.explaining import Asked, add_explanations, explanation_lines, parse_asked
 from simcore.batches.store import file_sha256, read_run
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
@@ -19,11 +20,14 @@ from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
 __all__ = ["check_traces", "config_of_run", "render", "replay", "replay_config", "verify"]
 
 
-def replay_config(config: Config, *, double_dummy: bool = False) -> Iterator[dict[str, Any]]:
+def replay_config(config: Config, *, double_dummy: bool = False, explain: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield the trace of every deal of a config (one a contract or trump where all are played).
 
-    ``double_dummy``: also what each card cost (:mod:`simcore.batches.costs`).
+    Args:
+        double_dummy: also what each card cost (:mod:`simcore.batches.costs`).
+        explain: also what a player saw and thought at each decision (:mod:`simcore.batches.explaining`): SPEC, SEAT=SPEC or SEAT.
     """
+    asked = None if explain is None else parse_asked(explain, config.game, config)
     choices = [config]
     if config.contract == "all":
         choices = [replace(config, contract=contract) for contract in config.ruleset.contract_ids]
@@ -32,17 +36,26 @@ def replay_config(config: Config, *, double_dummy: bool = False) -> Iterator[dic
     backends = [backend_for(choice) for choice in choices]
     for index in range(config.first, config.first + config.deals):
         for backend in backends:
-            trace = backend.trace(index)
-            yield add_costs(trace, config.ruleset) if double_dummy else trace
+            yield _with_more(backend.trace(index), config.ruleset, double_dummy, asked)
 
 
-def replay(game: str, *, first: int = 0, deals: int = 1, double_dummy: bool = False, **options: Any) -> list[dict[str, Any]]:
+def _with_more(trace: dict[str, Any], ruleset: Ruleset, double_dummy: bool, asked: Asked | None) -> dict[str, Any]:
+    """Return a trace with what was asked for besides."""
+    if double_dummy:
+        trace = add_costs(trace, ruleset)
+    return trace if asked is None else add_explanations(trace, ruleset, asked)
+
+
+def replay(
+    game: str, *, first: int = 0, deals: int = 1, double_dummy: bool = False, explain: str | None = None, **options: Any
+) -> list[dict[str, Any]]:
     """Replay deals: traces of exactly the deals that ``simulate`` plays with the same options.
 
     Args:
         game: ``elections`` or ``showcase``.
         first, deals: which indices.
         double_dummy: also what each card cost against perfect play, all hands seen.
+        explain: also what a player saw and thought at each decision: SPEC, SEAT=SPEC, or SEAT for that seat's own player.
         options: as :func:`simcore.simulate` (a seed is needed for anything that can be compared).
 
     Returns:
@@ -51,7 +64,8 @@ def replay(game: str, *, first: int = 0, deals: int = 1, double_dummy: bool = Fa
     >>> replay("elections", seed=7, first=5)[0]["deal"]
     5
     """
-    return list(replay_config(make_config(game, first=first, deals=deals, **options), double_dummy=double_dummy))
+    config = make_config(game, first=first, deals=deals, **options)
+    return list(replay_config(config, double_dummy=double_dummy, explain=explain))
 
 
 def config_of_run(
@@ -156,11 +170,17 @@ def verify(trace: object, ruleset: Ruleset | None = None) -> Ruleset:
 
 
 def check_traces(
-    lines: Iterator[str], where: str, ruleset: Ruleset | None = None, *, double_dummy: bool = False
+    lines: Iterator[str],
+    where: str,
+    ruleset: Ruleset | None = None,
+    *,
+    double_dummy: bool = False,
+    explain: str | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Read traces, one JSON object a line (or one JSON list), and yield each after checking it.
 
-    What a trace says of its cards' costs is not believed: it is left out, or with ``double_dummy`` computed anew.
+    What a trace says of its cards' costs and of players' thoughts is not believed: it is left out, or with ``double_dummy`` and
+    ``explain`` (SPEC or SEAT=SPEC) made anew.
 
     Raises:
         TraceError: with the line.
@@ -180,15 +200,17 @@ def check_traces(
             except TraceError as error:
                 raise TraceError(f"{where}, line {number}: {error}") from None
             trace.pop("double_dummy", None)
+            trace.pop("explain", None)
             for trick in [*trace.get("tricks", ()), *trace.get("second", ())]:
                 trick.pop("cost", None)
-            yield add_costs(trace, rules) if double_dummy else trace
+            yield _with_more(trace, rules, double_dummy, None if explain is None else parse_asked(explain, rules.game))
 
 
 def render(trace: dict[str, Any], *, symbols: bool = True, colour: bool = False) -> str:
-    """Draw a trace as text: hands, auction, every trick with its winner, the score."""
+    """Draw a trace as text: hands, auction, every trick with its winner, the score, and explanations if there are any."""
     if trace["game"] == "elections":
         from simcore.elections.trace import render as draw
     else:
         from simcore.showcase.trace import render as draw
-    return draw(trace, symbols=symbols, colour=colour)
+    text = draw(trace, symbols=symbols, colour=colour)
+    return "\n".join([text, *explanation_lines(trace.get("explain", []), colour=colour)])

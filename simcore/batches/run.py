@@ -23,6 +23,7 @@ from simcore.batches.config import Config, make_config
 from simcore.batches.parts import Advance, PartMaker, merge, tally_from_json
 from simcore.batches.store import Store, open_parquet, part_paths, write_atomically
 from simcore.batches.summary import summarise
+from simcore.batches.timings import write_timings
 from simcore.errors import BadInput, RunError
 
 if TYPE_CHECKING:
@@ -200,6 +201,7 @@ def _filled(maker: PartMaker, store: Store, writers: int, advance: Advance) -> T
             with store.failures():
                 write_atomically(store.folder / "rounds.parquet", lambda path: write_rounds(store.folder, path))
         store.write_manifest(complete=True)
+        write_timings(maker.config, store)
     except BaseException:
         with contextlib.suppress(RunError):  # what was complete is adopted when the run goes on, listed or not
             store.write_manifest(complete=False)

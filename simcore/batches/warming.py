@@ -36,3 +36,7 @@ def warm() -> Iterator[str]:
     solve("N:KT9... QJ8...", ruleset=load_ruleset("showcase").with_choices(all_trump="rank"))
     list(replay_config(make_config("showcase", seed=0, deals=1, players="oracle"), double_dummy=True))
     yield "solver of showcase"
+    for game in GAME_SEATS:
+        for spec in ("rollout:worlds=1", "pimc:worlds=1,rollouts=1", "ismcts:iterations=2"):
+            run_simulation(make_config(game, seed=0, deals=1, players=spec), threads=1)
+    yield "players that search"

@@ -8,7 +8,7 @@ side's margin.  Of equal choices each takes the first, in the order of contracts
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -17,9 +17,10 @@ import numpy as np
 from simcore.bits import ZERO
 from simcore.plugins import Decision, python_decision
 from simcore.rules import Contract
+from simcore.searchers.valuing import Choice, Valuation
 from simcore.solvers import Solver, two, two_play
 
-__all__ = ["exact", "oracle"]
+__all__ = ["exact", "exact_value", "oracle"]
 
 _local = threading.local()
 
@@ -27,7 +28,36 @@ _local = threading.local()
 def exact(game: str, options: dict[str, str]) -> dict[str, Decision]:
     """Return the decisions of ``exact`` and of ``oracle`` in Showcase."""
     functions = {"trump": _best_trump, "second": _best_second}
-    return {kind: python_decision("exact", game, kind, function) for kind, function in functions.items()}
+    return {
+        kind: python_decision("exact", game, kind, function, value=partial(exact_value, kind=kind))
+        for kind, function in functions.items()
+    }
+
+
+def exact_value(view: Any, rules: Any, stream: Any, *, kind: str, win: bool = False) -> Valuation:
+    """Return the exact values of the choices at the naming (``"trump"``) or in the second playout (``"second"``); ``win``: 1 for a
+    won deal instead of tricks."""
+    work, rank = two.own_workspace(), bool(rules.all_trump == 1)
+    values: dict[int, int] = {}
+    if kind == "trump":
+        out = np.zeros(6, np.int64)
+        leads = bool(view.second_leader == view.seat)
+        two_play.trump_values(work, out, view.hand, view.other, leads, np.int64(13), rank)
+        values = dict(enumerate(out.tolist()))
+        best = int(two_play.best_trump(work, view.hand, view.other, leads, np.int64(13), rank))
+    else:
+        cards = np.zeros(64, np.int8)
+        lead = view.lead if view.on_table else ZERO
+        to_go = np.int64(13 - view.tricks_played)
+        two_play.card_values(work, cards, view.hand, view.other, lead, to_go, np.int64(view.named), rank)
+        values = {card: int(cards[card]) + int(view.points[view.seat]) for card in range(64) if cards[card] >= 0}
+        best = max(values, key=lambda card: (values[card], -card))
+    if win:
+        values = {action: int(value > 6) for action, value in values.items()}
+        best = max(values, key=lambda action: (values[action], action == best))
+    choices = [Choice(action, float(v), 0.0, float(values[best] - v), 0.0) for action, v in values.items()]
+    unit = "chance to win" if win else "tricks of the second playout"
+    return Valuation(tuple(choices), best, unit, "exact", 1, 1.0)
 
 
 def oracle(game: str, options: dict[str, str]) -> dict[str, Decision]:

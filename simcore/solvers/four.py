@@ -103,6 +103,11 @@ class Solver:
             "forgotten": int(self._used[FORGOTTEN]),
         }
 
+    def lend(self) -> tuple[np.ndarray[Any, Any], ...]:
+        """Return the arrays for a kernel that does the solver's work itself (``four_root``); it leaves them as it likes."""
+        self._tag = None
+        return self._memory
+
     def forget(self) -> None:
         """Empty the table, as if the solver were new."""
         forget(self._keys, self._used)
