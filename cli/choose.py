@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.options import Choices as Games
-from cli.options import format_option, quiet_option, use_options
-from cli.output import note, note_if_cold, number, progress_bar, text_table, to_json, utf8
+from cli.options import check_folder_options, folder_options, format_option, quiet_option, use_options
+from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_json, utf8
 
 if TYPE_CHECKING:
     from simcore.choosing.result import Choices
@@ -35,7 +34,7 @@ _sampling_options = (
         metavar="DIR",
         help="Folder for the worlds (Parquet) and a manifest.",
     ),
-    click.option("--overwrite", is_flag=True, help="Replace the result that is in --out."),
+    *folder_options,
 )
 _common_options = (
     click.option("--ruleset", metavar="NAME|FILE.toml", help="A shipped ruleset or your own file.  [default: the game's]"),
@@ -85,24 +84,28 @@ def elections(format_: str, quiet: bool, **options: Any) -> int:
     All are judged on the same random worlds that fit the hand and the calls heard.  Sampling stops as soon as the best is separated
     from every other at the confidence asked, or at the limit: then it is said which are tied, and the exit status is 3.
     """
-    from simcore.choosing.verb import choose
-
     modules = {True: "four_search", False: "worlds"}
-    with _sampled(options, quiet, modules[options["method"] != "rollout"]) as progress:
-        choices = choose("elections", progress=progress, **options)
+    choices = _sampled("elections", options, quiet, modules[options["method"] != "rollout"])
+    if isinstance(choices, int):
+        return choices
     return _report(choices, format_, quiet, _elections_text if options["hand"] else _average_text)
 
 
-@contextmanager
-def _sampled(options: dict[str, Any], quiet: bool, module: str) -> Iterator[Callable[[int, int], None] | None]:
-    """Print the seed before the work, and show progress."""
+def _sampled(game: str, options: dict[str, Any], quiet: bool, module: str) -> Choices | int:
+    """Answer from samples, after printing the seed and with progress shown; returns the exit status where it was interrupted."""
+    from simcore.choosing.verb import choose
     from simcore.rng import draw_seed, parse_seed
 
-    options["seed"] = draw_seed() if options["seed"] is None else parse_seed(options["seed"])
+    out, given = options["out"], options["seed"] is not None
+    check_folder_options(out, overwrite=options["overwrite"], repair=options["repair"])
+    options["seed"] = parse_seed(options["seed"]) if given else draw_seed()
     note(f"seed {options['seed']}", quiet)
     note_if_cold(quiet, module)
-    with progress_bar(1, "worlds" if options["hand"] else "deals", quiet) as progress:
-        yield progress
+    try:
+        with progress_bar(1, "worlds" if options["hand"] else "deals", quiet) as progress:
+            return choose(game, progress=progress, note=lambda text: note(f"simcore: {text}", quiet), **options)
+    except KeyboardInterrupt:
+        return interrupted(out, *([] if given else ["--seed", str(options["seed"])]))
 
 
 def _report(choices: Choices, format_: str, quiet: bool, text: Callable[[Choices], str]) -> int:
@@ -140,14 +143,15 @@ def showcase(format_: str, quiet: bool, **options: Any) -> int:
     exact.  Without one, the players play the first playout, and trumps, naming and the lead of the 13th trick are valued exactly
     after it.
     """
-    from simcore.choosing.verb import choose
-
     if options["hand"]:
+        from simcore.choosing.verb import choose
+
         note_if_cold(quiet, "two_kernel")
         _print(choose("showcase", **options), format_, _showcase_text)
         return 0
-    with _sampled(options, quiet, "two_kernel") as progress:
-        choices = choose("showcase", progress=progress, **options)
+    choices = _sampled("showcase", options, quiet, "two_kernel")
+    if isinstance(choices, int):
+        return choices
     return _report(choices, format_, quiet, _average_text)
 
 

@@ -402,8 +402,13 @@ def test_out_holds_one_row_a_world_and_choice(tmp_path: Path) -> None:
     assert manifest["files"][0]["rows"] == table.num_rows == sum(row["deals"] for row in manifest["result"]["rows"])
     assert manifest["config"]["seed"] == "7"
     before = (folder / "worlds.parquet").read_bytes()
-    assert "--overwrite" in run(*args, status=2).stderr
-    run(*args, "--overwrite", status=3)
+    again = run(*args, status=3)  # complete: the answer is read
+    assert (folder / "worlds.parquet").read_bytes() == before
+    other = [*args[:6], "--seed", "8", *args[8:]]
+    refused = run(*other, status=2)
+    assert "seed is '7' there and '8' here" in refused.stderr
+    assert "--overwrite" in refused.stderr
+    assert run(*args, "--overwrite", status=3).stdout == again.stdout
     assert (folder / "worlds.parquet").read_bytes() == before
 
 

@@ -53,7 +53,7 @@ _TEMPORARY = ".tmp"
 _ASIDE = ".aside"
 _PART = re.compile(r"part-(\d{5,})\.parquet")
 #: Files that --overwrite removes, beside the parts and the manifest; never anything that is not a run's.
-_OTHERS = ("rounds.parquet",)
+_OTHERS = ("rounds.parquet", "worlds.parquet", "cards.parquet", "result.json")
 _BATCH_ROWS = 1 << 16
 _CHECKING_THREADS = 4
 #: A Parquet file ends with the length of its footer, four bytes, and four letters.

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ import numpy as np
 from simcore.batches.run import available_threads
 from simcore.cards import SEATS
 from simcore.choosing.elections import Worlds
+from simcore.choosing.kept import Kept
 from simcore.choosing.question import OBJECTIVES, ElectionsQuestion
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
@@ -109,13 +111,38 @@ def _ask(question: ElectionsQuestion, worlds: Worlds, sizes: _Sizes, number: int
     )
 
 
+_SCALARS = {"hand": np.uint64, "seat": np.int64, "best": np.int64, "close": np.bool_, "worth": np.int64}
+_ARRAYS = ("sums", "margins", "leads", "places")
+
+
+def _packed(results: list[_HandResult]) -> dict[str, np.ndarray]:
+    """Return results as arrays, to be kept."""
+    scalars: dict[str, np.ndarray] = {
+        name: np.array([getattr(result, name) for result in results], kind) for name, kind in _SCALARS.items()
+    }
+    return scalars | {name: np.stack([getattr(result, name) for result in results]) for name in _ARRAYS}
+
+
+def _unpacked(arrays: dict[str, np.ndarray]) -> list[_HandResult]:
+    """Return the results that arrays hold."""
+    return [
+        _HandResult(**{name: arrays[name][i].item() for name in _SCALARS}, **{name: arrays[name][i] for name in _ARRAYS})
+        for i in range(len(arrays["hand"]))
+    ]
+
+
 def average_elections(
-    question: ElectionsQuestion, *, threads: int | None = None, progress: Callable[[int, int], None] | None = None
+    question: ElectionsQuestion,
+    *,
+    kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Choices:
     """Compare contracts over random hands.
 
     Args:
         question: without a hand; ``max_deals`` is the most hands.
+        kept: work done before.
         threads: default all cores; changes nothing in the answer.
         progress: called with (hands so far, most hands).
     """
@@ -132,20 +159,26 @@ def average_elections(
     done: list[_HandResult] = []
     late = False
     pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
+
+    def ask(first: int, end: int) -> dict[str, np.ndarray]:
+        futures = [pool.submit(_ask, question, worlds, sizes, number) for number in range(first, end)]
+        found: list[_HandResult] = []
+        for future in futures:
+            found.append(worlds.wait(future))
+            if progress is not None:
+                progress(first + len(found), question.max_deals)
+            if time.monotonic() >= deadline:
+                break
+        for future in futures:
+            future.cancel()
+        return _packed(found)
+
     try:
         while not late and len(done) < question.max_deals and not (race.decided and done):
             wanted = min(max(sizes.first, len(done) // 4), question.max_deals - len(done))
-            futures = [pool.submit(_ask, question, worlds, sizes, i) for i in range(len(done), len(done) + wanted)]
-            batch: list[_HandResult] = []
-            for future in futures:
-                batch.append(worlds.wait(future))
-                if progress is not None:
-                    progress(len(done) + len(batch), question.max_deals)
-                if time.monotonic() >= deadline:
-                    late = True
-                    break
-            for future in futures:
-                future.cancel()
+            what = f"hands {len(done)} to {len(done) + wanted}"
+            batch = _unpacked(kept.recall(what, partial(ask, len(done), len(done) + wanted)))
+            late = time.monotonic() >= deadline
             hits = np.zeros((len(batch), count), np.int64)
             hits[np.arange(len(batch)), [result.best for result in batch]] = 1
             race.add(hits[:, race.active])

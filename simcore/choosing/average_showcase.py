@@ -11,6 +11,8 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +23,7 @@ from simcore import __version__
 from simcore.batches.backends import ShowcaseBackend
 from simcore.batches.config import GAME_SEATS, Config, make_config
 from simcore.batches.run import available_threads
+from simcore.choosing.kept import Kept
 from simcore.choosing.question import MAX_HANDS, check_limits
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
@@ -32,7 +35,7 @@ from simcore.solvers import two
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BEST_TRUMP", "WORTHS", "average_showcase"]
+__all__ = ["BEST_TRUMP", "WORTHS", "ShowcaseAverage", "average_showcase"]
 
 #: The tables: how often each trump is the best; what naming and leading are worth.
 BEST_TRUMP, WORTHS = "best-trump", "worth"
@@ -99,33 +102,65 @@ class _Deals(ShowcaseBackend):
         return rows
 
 
+@dataclass(frozen=True)
+class ShowcaseAverage:
+    """A checked question: the same gives the same answer, but where it is limited by time."""
+
+    config: Config
+    confidence: float
+    most: int
+    seconds: float | None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        ruleset: str | Path | Ruleset | None = None,
+        players: str = "expert",
+        player: Mapping[str, str] | Sequence[str] = (),
+        confidence: float = 0.95,
+        max_deals: int | None = None,
+        max_time: float | str | None = None,
+        seed: int | str | None = None,
+    ) -> ShowcaseAverage:
+        """Check and complete a question.
+
+        Args:
+            players, player: who plays the first playout, as in ``simulate``.
+            max_deals: 4,000 by default.
+
+        Raises:
+            SimcoreError: naming the option, its value and what is accepted.
+        """
+        most = MAX_HANDS if max_deals is None else max_deals
+        seconds = check_limits(confidence, most, max_time)
+        # a trump given: the second playout is solved, not played, and its players are asked for as little as there is
+        config = make_config("showcase", ruleset=ruleset, seed=seed, deals=1, players=players, player=player, trump="no-trump")
+        return cls(config, confidence, most, seconds)
+
+    def describe(self) -> dict[str, Any]:
+        """Everything the answer depends on, as plain data."""
+        return _describe(self.config, self.confidence, self.most, self.seconds)
+
+
 def average_showcase(
+    question: ShowcaseAverage,
     *,
-    ruleset: str | Path | Ruleset | None = None,
-    players: str = "expert",
-    player: Mapping[str, str] | Sequence[str] = (),
-    confidence: float = 0.95,
-    max_deals: int | None = None,
-    max_time: float | str | None = None,
-    seed: int | str | None = None,
+    kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Choices:
     """Compare the trumps over random deals.
 
     Args:
-        players, player: who plays the first playout, as in ``simulate``.
-        max_deals: 4,000 by default.
+        kept: work done before.
         threads: default all cores; changes nothing in the answer.
         progress: called with (deals so far, most deals).
 
     Raises:
-        SimcoreError: naming the option, its value and what is accepted, or a player failed.
+        SimcoreError: a player failed.
     """
-    most = MAX_HANDS if max_deals is None else max_deals
-    seconds = check_limits(confidence, most, max_time)
-    # a trump given: the second playout is solved, not played, and its players are asked for as little as there is
-    config = make_config("showcase", ruleset=ruleset, seed=seed, deals=1, players=players, player=player, trump="no-trump")
+    config, confidence, most, seconds = question.config, question.confidence, question.most, question.seconds
     threads = available_threads() if threads is None else threads
     if threads < 1:
         raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
@@ -137,22 +172,26 @@ def average_showcase(
     parts: list[np.ndarray] = []
     done, late = 0, False
     pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
+
+    def play(first: int, end: int) -> dict[str, np.ndarray]:
+        edges = [*range(first, end, _CHUNK), end]
+        futures = [pool.submit(backend.chunk, a, b - a) for a, b in pairwise(edges)]
+        found: list[np.ndarray] = []
+        for future in futures:
+            found.append(backend.wait(future))
+            if progress is not None:
+                progress(first + sum(map(len, found)), most)
+            if time.monotonic() >= deadline:
+                break
+        for future in futures:
+            future.cancel()
+        return {"rows": np.concatenate(found)}
+
     try:
         while not late and done < most and not (race.decided and done):
             wanted = min(max(_FIRST_BATCH, done // 4), most - done)
-            edges = [*range(done, done + wanted, _CHUNK), done + wanted]
-            futures = [pool.submit(backend.chunk, a, b - a) for a, b in pairwise(edges)]
-            found = []
-            for future in futures:
-                found.append(backend.wait(future))
-                if progress is not None:
-                    progress(done + sum(map(len, found)), most)
-                if time.monotonic() >= deadline:
-                    late = True
-                    break
-            for future in futures:
-                future.cancel()
-            batch = np.concatenate(found)
+            batch = kept.recall(f"deals {done} to {done + wanted}", partial(play, done, done + wanted))["rows"]
+            late = time.monotonic() >= deadline
             now = batch[np.arange(len(batch))[:, None], 4 + 6 * batch[:, 1:2] + np.arange(6)]
             best = now == now.max(1, keepdims=True)
             hits = best * (_SHARES // best.sum(1, keepdims=True))
@@ -167,7 +206,7 @@ def average_showcase(
     rows = _trump_rows(data, race, shares, confidence) + _worth_rows(data, confidence)
     tied = any(row["tied"] for row in rows)
     return Choices(
-        config=_describe(config, confidence, most, seconds),
+        config=question.describe(),
         rows=rows,
         sampling={"deals": done, "stopped": "time" if late else ("limit" if tied else "decided")},
         seconds=time.monotonic() - start,

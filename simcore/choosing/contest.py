@@ -25,6 +25,11 @@ class Chunk:
     facts: np.ndarray
     results: tuple[np.ndarray, np.ndarray]  # of contracts and actions, int32[worlds, choices, len(RESULTS)]
 
+    def bare(self) -> Chunk:
+        """Return the worlds without results: those of chunks with other choices can then be joined."""
+        results = (self.results[0][:, :0], self.results[1][:, :0])
+        return Chunk(self.candidates, self.indices, self.hands, self.facts, results)
+
     def first(self, worlds: int) -> Chunk:
         """Return the first worlds only."""
         cut = slice(0, worlds)

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from simcore.batches.run import available_threads
 from simcore.cards import FULL, SEATS
 from simcore.choosing.contest import Chunk, Contest, contests_of
 from simcore.choosing.exactly import Solved, compare, solve_worlds
+from simcore.choosing.kept import Kept
 from simcore.choosing.question import ElectionsQuestion
 from simcore.choosing.result import DOUBLE_DUMMY, Choices
 from simcore.deals.pbn import format_deal
@@ -70,6 +72,13 @@ class Worlds(GameBackend):
     def _deal_name(self, table: Any) -> str:
         """A world has no index that a user could look up: show its cards."""
         return f"the world {format_deal(table.dealt)}"
+
+    def hear(self, kept: Kept, pool: ThreadPoolExecutor) -> tuple[int, float]:
+        """Return what :meth:`listen` returns, listening only where that was not kept."""
+        heard = kept.recall("calls heard", lambda: {"slips and share": np.array(self.listen(pool), np.float64)})
+        slips, share = heard["slips and share"].tolist()
+        self._options.slips = int(slips)
+        return int(slips), share
 
     def listen(self, pool: ThreadPoolExecutor) -> tuple[int, float]:
         """Allow the fewest slips that let enough deals fit the calls heard; returns how many, and the share of deals that fit."""
@@ -121,11 +130,16 @@ class _Drawn:
 
 
 def answer_elections(
-    question: ElectionsQuestion, *, threads: int | None = None, progress: Callable[[int, int], None] | None = None
+    question: ElectionsQuestion,
+    *,
+    kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Choices:
     """Compare the choices of a question.
 
     Args:
+        kept: work done before.
         threads: default all cores; changes nothing in the answer.
         progress: called with (worlds so far, most worlds); by ``both`` first for rollouts, then for the worlds solved.
 
@@ -144,10 +158,10 @@ def answer_elections(
     try:
         # of the time for both methods, half for rollouts
         rolling = start + (seconds / 2 if question.method == "both" else seconds)
-        drawn = _draw(question, worlds, pool, contests, deadline=rolling, progress=progress)
+        drawn = _draw(question, worlds, pool, contests, kept, deadline=rolling, progress=progress)
         if question.method != "rollout":
-            given = _merge([chunk for chunk, _ in drawn.kept]).first(question.max_solved)
-            solved = solve_worlds(question, given, pool, deadline=start + seconds, progress=progress)
+            given = _merge([chunk.bare() for chunk, _ in drawn.kept]).first(question.max_solved)
+            solved = solve_worlds(question, given, pool, kept, deadline=start + seconds, progress=progress)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     shown = [] if question.method == "double-dummy" else [contest for contest in contests if contest.numbers]
@@ -191,6 +205,7 @@ def _draw(
     worlds: Worlds,
     pool: ThreadPoolExecutor,
     contests: tuple[Contest, Contest],
+    kept: Kept,
     *,
     deadline: float,
     progress: Callable[[int, int], None] | None,
@@ -203,14 +218,18 @@ def _draw(
     drawn = _Drawn()
     silent = question.method == "double-dummy"
     limit = question.max_solved if silent else question.max_deals
-    drawn.slips, share = worlds.listen(pool) if question.calls else (0, 1.0)
+    drawn.slips, share = worlds.hear(kept, pool) if question.calls else (0, 1.0)
+
+    def draw(playing: tuple[list[int], list[int]]) -> dict[str, np.ndarray]:
+        chunks, drawn.late = _batch(question, worlds, pool, playing, drawn.found, limit, drawn.tested, share, deadline)
+        return _packed(_merge(chunks))
+
     while not drawn.late and drawn.found < limit and drawn.tested < _MOST_CANDIDATES:
         playing: tuple[list[int], list[int]] = ([], []) if silent else (contests[0].playing(), contests[1].playing())
         if not any(playing) and not silent:
             break
-        chunks, drawn.late = _batch(question, worlds, pool, playing, drawn.found, limit, drawn.tested, share, deadline)
-        drawn.tested += sum(chunk.candidates for chunk in chunks)
-        batch = _merge(chunks)
+        batch = _unpacked(kept.recall(f"worlds from {drawn.tested}, choices {playing}", partial(draw, playing)))
+        drawn.tested += batch.candidates
         drawn.accepted += len(batch.indices)
         batch = batch.first(limit - drawn.found)
         drawn.found += len(batch.indices)
@@ -267,6 +286,24 @@ def _merge(chunks: list[Chunk]) -> Chunk:
             np.concatenate([chunk.results[1] for chunk in chunks]),
         ),
     )
+
+
+def _packed(chunk: Chunk) -> dict[str, np.ndarray]:
+    """Return a chunk as arrays, to be kept."""
+    return {
+        "candidates": np.array([chunk.candidates]),
+        "indices": chunk.indices,
+        "hands": chunk.hands,
+        "facts": chunk.facts,
+        "contracts": chunk.results[0],
+        "actions": chunk.results[1],
+    }
+
+
+def _unpacked(arrays: dict[str, np.ndarray]) -> Chunk:
+    """Return the chunk that arrays hold."""
+    results = (arrays["contracts"], arrays["actions"])
+    return Chunk(int(arrays["candidates"][0]), arrays["indices"], arrays["hands"], arrays["facts"], results)
 
 
 def _warnings(question: ElectionsQuestion, drawn: _Drawn) -> tuple[str, ...]:

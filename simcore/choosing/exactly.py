@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from simcore.cards import SEATS
 from simcore.choosing.bias import bias_of
 from simcore.choosing.contest import Chunk, Contest, double_dummy_contest
+from simcore.choosing.kept import Kept
 from simcore.choosing.question import ElectionsQuestion
 from simcore.elections.worlds import BY_LOT, RESULTS
 from simcore.errors import RunError
@@ -69,6 +71,7 @@ def solve_worlds(
     question: ElectionsQuestion,
     worlds: Chunk,
     pool: ThreadPoolExecutor,
+    kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
     *,
     deadline: float = math.inf,
     progress: Callable[[int, int], None] | None = None,
@@ -86,8 +89,8 @@ def solve_worlds(
     solved = Solved(double_dummy_contest(question))
     count = len(worlds.indices)
     pairings = _pairings(question, worlds.facts)
-    while not solved.late and solved.worlds < count and (playing := solved.contest.playing()):
-        end = min(solved.worlds + max(_FIRST_BATCH if not solved.worlds else _LEAST_BATCH, solved.worlds // 4), count)
+
+    def solve(playing: list[int], end: int) -> dict[str, np.ndarray]:
         futures = [
             [pool.submit(_solve, question, c, worlds.hands[w], int(pairings[w]), int(worlds.facts[w, 0])) for c in playing]
             for w in range(solved.worlds, end)
@@ -96,7 +99,6 @@ def solve_worlds(
         for row in futures:
             found = _collect(row, deadline)
             if found is None:
-                solved.late = True
                 break
             margins.append(found)
             if progress is not None:
@@ -104,8 +106,14 @@ def solve_worlds(
         for row in futures[len(margins) :]:
             for future in row:
                 future.cancel()
-        if margins:
-            _add(solved, question, worlds, playing, np.array(margins, np.int64))
+        return {"margins": np.array(margins, np.int64).reshape(-1, len(playing))}
+
+    while not solved.late and solved.worlds < count and (playing := solved.contest.playing()):
+        end = min(solved.worlds + max(_FIRST_BATCH if not solved.worlds else _LEAST_BATCH, solved.worlds // 4), count)
+        margins = kept.recall(f"solved {solved.worlds} to {end}, choices {playing}", partial(solve, playing, end))["margins"]
+        solved.late = len(margins) < end - solved.worlds
+        if len(margins):
+            _add(solved, question, worlds, playing, margins)
     solved.seconds = time.monotonic() - start
     if solved.worlds == 0:
         raise RunError("no world was solved in the time given; accepted: a longer --max-time, or method rollout")
