@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import simcore
-from simcore.choosing.bias import TABLE, bias_key
+from simcore.choosing.bias import TABLE
 from simcore.elections.expert_calls import hand_worth
 from simcore.rules import SHIPPED, Ruleset, load_ruleset
 from simcore.solvers import solve_deals
@@ -38,7 +38,7 @@ def contracts() -> Iterator[tuple[Ruleset, str, str]]:
     for name in SHIPPED:
         rules = load_ruleset(name)
         for contract in rules.contracts if rules.game == "elections" else ():
-            key = bias_key(rules, contract)
+            key = rules.meaning(contract)
             if key not in seen:
                 seen.add(key)
                 yield rules, contract.id, key

@@ -21,6 +21,7 @@ import numpy as np
 
 from simcore.cards import ALL_CARDS, SUIT_MASKS, SUIT_NAMES, SUITS, format_card, parse_card
 from simcore.errors import NotationError, RulesError
+from simcore.worth import model_of
 
 __all__ = [
     "ELECTIONS_RULES",
@@ -100,6 +101,15 @@ ELECTIONS_RULES = np.dtype(
         ("card_points", "i4", (MAX_CONTRACTS, 64)),
         ("suit_points", "i8", (MAX_CONTRACTS, 4)),  # points of most cards of a suit
         ("odd_cards", "u8", (MAX_CONTRACTS,)),  # mask of the cards that have other points
+        (
+            "fitted",
+            "i8",
+            (MAX_CONTRACTS,),
+        ),  # a fitted model is there (worth.py), in 64ths of a point
+        ("worth", "i8", (MAX_CONTRACTS,)),
+        ("worth_spread", "i8", (MAX_CONTRACTS,)),
+        ("worth_cards", "i2", (MAX_CONTRACTS, 64)),
+        ("worth_lengths", "i2", (MAX_CONTRACTS, 4, 14)),
         ("mean_points", "i8", (MAX_CONTRACTS, 5)),  # 64ths, of a card of each suit, then of any card
         ("pack_points", "i8", (MAX_CONTRACTS,)),  # points of all cards
         ("pack_size", "i8", (MAX_CONTRACTS,)),  # the same without their signs
@@ -201,6 +211,15 @@ class Ruleset:
                 return contract
         raise RulesError(f"contract {contract_id!r} is not in ruleset {self.name!r}; accepted: {', '.join(self.contract_ids)}")
 
+    def meaning(self, contract: Contract) -> str:
+        """Return what the worth of a contract depends on, in words: what it pays, who leads, how low trumps are read (E12, E14)."""
+        words = [contract.describe()]
+        if contract.low and contract.trump is not None and self.choices["low_trump"] != "beats":
+            words.append("low trumps plain")
+        if self.choices["lead"] != "left-of-declarer":
+            words.append("left of dealer leads")
+        return "; ".join(words)
+
     def with_choices(self, **choices: str | int) -> Ruleset:
         """Return a copy with other values of some choices (``-`` written ``_`` in names; ``pass_`` for ``pass``).
 
@@ -261,6 +280,13 @@ class Ruleset:
             everything = [int(row["card_points"][c, card]) for card in ALL_CARDS]
             row["mean_points"][c, 4] = 64 * sum(everything) // 52
             row["pack_points"][c], row["pack_size"][c] = sum(everything), sum(map(abs, everything))
+            model = model_of(self.meaning(contract), contract)
+            if model is not None:
+                row["fitted"][c] = 1
+                row["worth"][c], row["worth_spread"][c] = round(64 * model.base), round(64 * model.spread)
+                for suit in SUITS:
+                    row["worth_cards"][c, 16 * suit : 16 * suit + 13] = np.rint(64 * model.cards[suit])
+                    row["worth_lengths"][c, suit] = np.rint(64 * model.lengths[suit])
             row["odd_cards"][c] = sum(
                 1 << card for card in ALL_CARDS if row["card_points"][c, card] != row["suit_points"][c, card >> 4]
             )

@@ -22,6 +22,7 @@ from simcore.elections.expert_calls import hand_worth
 from simcore.players import EXPERT
 from simcore.rng import STREAM
 from simcore.rules import CHOICES, load_ruleset, parse_ruleset
+from simcore.worth import points_table
 
 NAMES = ["elections", "elections-joint", "variety", "tricks"]
 STREAM_OF_A_SEAT = np.zeros(1, STREAM).view(np.recarray)[0]
@@ -272,7 +273,8 @@ def test_matches_a_type_that_suits_and_goes_on_from_one_that_does_not() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_hand_worths_are_centred_and_foretell_the_margin(name: str) -> None:
-    """Means over 1,600 hands within a quarter of their spread (10 standard errors); margins go with the sides' worths."""
+    """Means over 1,600 hands within a quarter of their spread (10 standard errors) of the attackers' mean margin; margins go with
+    the sides' worths."""
     ruleset = load_ruleset(name)
     rules = ruleset.record[0]
     hands = simcore.deal_hands(6, 0, 400)
@@ -281,10 +283,34 @@ def test_hand_worths_are_centred_and_foretell_the_margin(name: str) -> None:
     margins = (np.array(table["points_attackers"]) - np.array(table["points_defenders"])).reshape(400, -1)
     for number, contract_id in enumerate(ruleset.contract_ids):
         worths = np.array([[hand_worth(rules, number, hand) for hand in deal] for deal in hands]) / 64
-        assert abs(worths.mean()) < worths.std() / 4, contract_id
+        mean = points_table()[ruleset.meaning(ruleset.contracts[number])]["mean"]
+        assert abs(worths.mean() - mean) < worths.std() / 4, contract_id
         if contract_id != "nt-joint":  # seven tricks and no more: next to nothing to tell from high cards
             side = worths[:, 0] + worths[:, 2] - worths[:, 1] - worths[:, 3]
             assert np.corrcoef(side, margins[:, number])[0, 1] > 0.2, contract_id
+
+
+def test_takes_the_lot_partner_at_his_word() -> None:
+    """Passing would leave him to another; a match nobody can take away."""
+    game = Elections("elections", dealt("KQ2.K32.K32.5432"), dealer="S")  # W calls first; lots E–W and N–S
+    game.view.lots = 3  # N–W
+    game.call("spades")
+    assert game.turn == "N"
+    assert call(game) == "spades"
+
+
+def test_a_contract_of_ones_own_is_judged_by_what_it_pays() -> None:
+    """Not fitted: another amount a trick is another contract.  Worths go with those of the fitted one it is made like."""
+    text = load_ruleset("tricks").text.replace("trick = 1", "trick = 3")
+    own, known = parse_ruleset(text), load_ruleset("tricks")
+    assert own.record[0].fitted.sum() == 0
+    assert known.record[0].fitted.sum() == len(known.contracts)
+    hands = simcore.deal_hands(6, 0, 100)[:, 0]
+    for number in range(len(own.contracts)):
+        a, b = ([hand_worth(rules.record[0], number, hand) for hand in hands] for rules in (own, known))
+        assert np.corrcoef(a, b)[0, 1] > 0.9
+    table = simcore.simulate("elections", ruleset=own, seed=6, deals=80, players="expert").table().to_pandas()
+    assert (table["status"] == "played").mean() > 0.9
 
 
 # ---- strength -------------------------------------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from simcore.deals.dealing import deal_hands
 from simcore.elections.worlds import RESULTS
 from simcore.errors import BadInput
 from simcore.stats import Estimate, mean_estimate, ratio_estimate
+from simcore.worth import points_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -202,11 +203,24 @@ def average_elections(
             "worth_of_choosing_stderr": None if value.stderr is None else value.stderr / unit,
             "stopped": "time" if late else ("limit" if tied else "decided"),
         },
+        hand_points=_hand_points(question),
         notes=question.notes,
         seconds=time.monotonic() - start,
         threads=threads,
         _worlds=lambda: _hand_table(question, done, sizes),
     )
+
+
+def _hand_points(question: ElectionsQuestion) -> list[dict[str, Any]]:
+    """Return what makes a hand good, from the shipped table: points to add up for the margin to expect (worth.py)."""
+    rules, table = question.config.ruleset, points_table()
+    found = []
+    for number in question.contracts:
+        contract = rules.contracts[number]
+        row = table.get(rules.meaning(contract))
+        if row is not None:
+            found.append({"choice": contract.id, "deals": row["deals"], "full_r2_hand": row["r2_hand"]} | row["points"])
+    return found
 
 
 def _sums(values: list[int]) -> tuple[int, int]:

@@ -11,21 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from simcore.rules import Contract, Ruleset
+from simcore.rules import Ruleset
 
-__all__ = ["TABLE", "bias_key", "bias_of"]
+__all__ = ["TABLE", "bias_of"]
 
 TABLE = Path(__file__).with_name("double_dummy_bias.json")
-
-
-def bias_key(ruleset: Ruleset, contract: Contract) -> str:
-    """Return what a contract's bias depends on, in words: what it pays, who leads, and how low trumps are read (E12, E14)."""
-    words = [contract.describe()]
-    if contract.low and contract.trump is not None and ruleset.choices["low_trump"] != "beats":
-        words.append("low trumps plain")
-    if ruleset.choices["lead"] != "left-of-declarer":
-        words.append("left of dealer leads")
-    return "; ".join(words)
 
 
 @cache
@@ -37,5 +27,5 @@ def _table() -> dict[str, dict[str, Any]]:
 def bias_of(ruleset: Ruleset, contract_id: str) -> dict[str, Any] | None:
     """Return the measured bias of a contract: keys deals, bias, bias_stderr, bias_best_hand, bias_best_hand_stderr, exact_sd,
     expert_sd, correlation, same_winner; None for a contract that was not measured (a designer's own)."""
-    found = _table().get(bias_key(ruleset, ruleset.contract(contract_id)))
+    found = _table().get(ruleset.meaning(ruleset.contract(contract_id)))
     return None if found is None else {key: value for key, value in found.items() if key != "id"}

@@ -22,13 +22,15 @@ class Choices:
     """The ranked choices of one or more tables (``double-dummy``, ``contract``, ``call``, ``trump``; on average others).
 
     ``rows`` has the choices of each table, the best first; ``config`` everything the answer depends on; ``sampling`` how the worlds
-    were found (empty where the answer is exact); ``comparison`` rollouts beside exact values, where both were asked for.
+    were found (empty where the answer is exact); ``comparison`` rollouts beside exact values, where both were asked for;
+    ``hand_points`` (on average) what makes a hand good in each contract.
     """
 
     config: dict[str, Any]
     rows: list[dict[str, Any]]
     sampling: dict[str, Any] = field(default_factory=dict)
     comparison: dict[str, Any] = field(default_factory=dict)
+    hand_points: list[dict[str, Any]] = field(default_factory=list)
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     seconds: float = field(default=0.0, compare=False)
@@ -78,6 +80,7 @@ class Choices:
         return self.config | {
             "sampling": self.sampling,
             **({"comparison": self.comparison} if self.comparison else {}),
+            **({"hand_points": self.hand_points} if self.hand_points else {}),
             "notes": list(self.notes),
             "warnings": list(self.warnings),
             "decided": self.decided,

@@ -26,8 +26,8 @@ _TRUMP = np.array([67, 82, 105, 102, 118, 120, 133, 133, 156, 164, 169, 205, 220
 _TABLES = np.concatenate([_PLUS, _MINUS, _STAKE, _TRUMP])
 _MEANS = np.array([int(table.sum()) // 4 for table in (_PLUS, _MINUS, _STAKE, _TRUMP)], np.int64)
 
-# What a named type shows of its owner's hand, and what a partner yet to be found may bring, in stakes.
-_SHOWN, _FOUND = 4, 2
+# What a named type shows of its owner's hand, and what a partner yet to be found may bring, in spreads of hands' worths.
+_SHOWN, _FOUND = 3, 2
 
 
 @njit
@@ -49,8 +49,34 @@ def _stake(rules: Any, contract: I64) -> I64:
 
 
 @njit
+def _spread(rules: Any, contract: I64) -> I64:
+    """Return how much hands differ in a contract: the standard deviation of their worths, roughly where it was not fitted."""
+    if rules.fitted[contract] == 1:
+        return rules.worth_spread[contract]
+    return 3 * _stake(rules, contract) >> 1
+
+
+@njit
+def _fitted_worth(rules: Any, contract: I64, hand: U64) -> I64:
+    """Return the same from the contract's fitted model."""
+    total = rules.worth[contract]
+    for suit in range(4):
+        cards = hand & (_LANE << np.uint64(16 * suit))
+        total += rules.worth_lengths[contract, suit, popcount(cards)]
+        while cards != ZERO:
+            total += rules.worth_cards[contract, ctz(cards)]
+            cards &= cards - ONE
+    return total
+
+
+@njit
 def hand_worth(rules: Any, contract: I64, hand: U64) -> I64:
-    """Return the margin a hand of 13 cards may expect for its side in a contract, partner and opponents unknown."""
+    """Return the margin a hand of 13 cards may expect for its side in a contract, partner and opponents unknown.
+
+    A contract without a fitted model (a designer's own) is judged by what it pays.
+    """
+    if rules.fitted[contract] == 1:
+        return _fitted_worth(rules, contract, hand)
     low = rules.low[contract] == 1
     trump = ZERO if rules.low_trump == 1 and low else rules.trump[contract]
     stake = _stake(rules, contract)
@@ -130,6 +156,7 @@ def expert_call(view: Any, rules: Any) -> U64:
         own = np.int64(-(1 << 60))
         mean = np.int64(0)
         stake = np.int64(0)
+        spread = np.int64(0)
         size = rules.type_size[kind]
         for i in range(size):
             contract = rules.type_contract[kind, i]
@@ -137,8 +164,9 @@ def expert_call(view: Any, rules: Any) -> U64:
             own = max(own, worth)
             mean += worth
             stake = max(stake, _stake(rules, contract))
+            spread = max(spread, _spread(rules, contract))
         mean = mean // size
-        shown = _SHOWN * stake
+        shown = _SHOWN * spread
         namer = np.int64(-1)
         lot_named = False
         others_named = np.int64(0)
@@ -153,7 +181,8 @@ def expert_call(view: Any, rules: Any) -> U64:
         if standing == kind and view.standing_seat != me:
             namer = view.standing_seat
             if namer == lot:
-                passing = _with_bonus(rules, mean + shown, stake)
+                # a little less than a match is worth: until there is one, another may take the partner away
+                passing = _with_bonus(rules, mean + shown, stake) - 1
             else:
                 passing = -_with_bonus(rules, shown - mean, stake)
             if rules.unmatched == 1:
@@ -164,7 +193,7 @@ def expert_call(view: Any, rules: Any) -> U64:
             if namer >= 0:
                 worth = _with_bonus(rules, mean + shown, stake)
             else:
-                worth = own + _FOUND * stake
+                worth = own + _FOUND * spread
                 worth += (shown if lot_named else np.int64(0)) - others_named * shown
                 worth = _with_bonus(rules, worth, stake)
             if worth > best_worth:
