@@ -56,6 +56,8 @@ _PART = re.compile(r"part-(\d{5,})\.parquet")
 _OTHERS = ("rounds.parquet", "worlds.parquet", "cards.parquet", "result.json")
 _BATCH_ROWS = 1 << 16
 _CHECKING_THREADS = 4
+#: So many parts take a while to check.
+_MANY_PARTS = 200
 #: A Parquet file ends with the length of its footer, four bytes, and four letters.
 _TAIL = 8
 
@@ -434,6 +436,8 @@ class Store:
             except _Bad as error:
                 return error
 
+        if len(paths) >= _MANY_PARTS:
+            self._note(f"{len(paths):,} parts are compared with their checksums")
         with ThreadPoolExecutor(_CHECKING_THREADS) as pool:
             found = dict(zip(paths, pool.map(check, paths), strict=True))
         foreign = [result for result in found.values() if isinstance(result, _Bad) and result.foreign is not None]
