@@ -131,7 +131,7 @@ def timed(
                 seconds = time.process_time() - start
                 used += seconds
                 row = {"key": key, "seconds": seconds, "margin": int(margin.ravel()[0]), "nodes": solver.nodes - before}
-                row["bytes"] = 48 * solver.memory["patterns"] + 24 * solver.memory["shapes"]
+                row["bytes"] = solver.memory["used"]
                 row["full"] = solver.memory["forgotten"] > full
                 done[key] = row
                 if options.log:

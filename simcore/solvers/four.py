@@ -21,9 +21,9 @@ import numpy as np
 from simcore.cards import FULL, SEATS, format_card, format_cards
 from simcore.errors import BadInput
 from simcore.rules import Contract, Ruleset
-from simcore.solvers.four_root import TERMS, card_value, set_up, solve, solve_batch
+from simcore.solvers.four_root import NO_GUESS, TERMS, card_value, set_up, solve, solve_batch
 from simcore.solvers.four_state import NODES, U_WORDS, V_WORDS
-from simcore.solvers.four_table import FORGOTTEN, PATTERNS, SHAPES, SLOTS, forget
+from simcore.solvers.four_table import BLOCK, BLOCKS, FORGOTTEN, SHAPES, SLOTS, USED, forget
 
 __all__ = [
     "PAIRINGS",
@@ -68,23 +68,22 @@ class Solver:
     """The memory of one thread: a table of results and the state of a search.
 
     Args:
-        megabytes: bound on the table of results, at least 1.  When it is full it is emptied; results do not change.
+        megabytes: bound on the table of results, at least 1.  When it is full, half of it is forgotten; results do not change.
     """
 
     def __init__(self, megabytes: int = 256) -> None:
         if not 1 <= megabytes <= 512:
             raise BadInput(f"megabytes is {megabytes!r}; accepted: 1 to 512")
-        patterns = (megabytes << 20) // 72  # 48 bytes a pattern, and up to as many shapes of 24 bytes
-        shapes = 1 << max(10, patterns.bit_length() - 1)
+        blocks = (megabytes << 20) // (8 * BLOCK + 48)  # and up to one and a half shapes a block, of 32 bytes
+        shapes = 1 << max(10, blocks.bit_length() - 1)
         self._u = np.zeros(U_WORDS, np.uint64)
         self._v = np.zeros(V_WORDS, np.int64)
-        self._keys = np.zeros((shapes, 2), np.uint64)
-        self._patterns = np.zeros((patterns, 4), np.uint64)
-        self._marks = np.zeros((patterns, 2), np.uint64)
+        self._keys = np.zeros((shapes, 3), np.uint64)
+        self._patterns = np.zeros(BLOCK * blocks, np.uint64)
         self._used = np.zeros(SLOTS + shapes, np.int64)
-        self._used[PATTERNS] = 1
+        self._used[BLOCKS] = 1
         self._hints = np.zeros(1 << 18, np.uint32)
-        self._memory = (self._u, self._v, self._keys, self._patterns, self._marks, self._used, self._hints)
+        self._memory = (self._u, self._v, self._keys, self._patterns, self._used, self._hints)
         self._tag: tuple[bytes, int, int] | None = None
         self._guess = 0
 
@@ -95,11 +94,12 @@ class Solver:
 
     @property
     def memory(self) -> dict[str, int]:
-        """Bytes held, shapes and patterns in use, and how often the table was emptied because it was full."""
+        """Bytes held, bytes of the table in use, shapes, words of patterns, and how often the table was full and half forgotten."""
         return {
             "bytes": sum(array.nbytes for array in self._memory),
             "shapes": int(self._used[SHAPES]),
-            "patterns": int(self._used[PATTERNS]) - 1,
+            "words": int(self._used[USED]),
+            "used": 8 * BLOCK * int(self._used[BLOCKS] - 1) + 32 * int(self._used[SHAPES]),
             "forgotten": int(self._used[FORGOTTEN]),
         }
 
@@ -166,7 +166,8 @@ class Solver:
         if not keep:
             self.forget()
         self._place(held, terms, pairing, leader, table, before)
-        margin = sign * int(solve(*self._memory, self._middle(held))[0])
+        value, guess = (int(value) for value in solve(*self._memory, NO_GUESS))
+        margin = sign * value
         left = (sum(int(hand).bit_count() for hand in held) + len(table)) // 4
         all_tricks = left + sum(tricks)
         # a bonus decided before the root, and points won before it, come on top
@@ -181,7 +182,7 @@ class Solver:
         if cards:
             answers = {
                 card: value + own - other + decided
-                for card, value in self._cards(held, terms, pairing, leader, table, before, sign)
+                for card, value in self._cards(held, terms, pairing, leader, table, before, sign, guess)
             }
         best: tuple[tuple[int, int], ...] = ()
         needs_line = contract.most_tricks != 0 and all_tricks % 2 == 0
@@ -234,11 +235,8 @@ class Solver:
         if not keep:
             self.forget()
         self._place(held, terms, pairing, leader, table, tricks)
-        margin = int(solve(*self._memory, self._middle(held))[0])
-        return next(card for card, value in self._cards(held, terms, pairing, leader, table, tricks, 1) if value == margin)
-
-    def _middle(self, held: np.ndarray[Any, np.dtype[np.uint64]]) -> int:
-        return (int(held[0]).bit_count() + 1) // 2
+        margin, guess = (int(value) for value in solve(*self._memory, NO_GUESS))
+        return next(card for card, value in self._cards(held, terms, pairing, leader, table, tricks, 1, guess) if value == margin)
 
     def _cards(
         self,
@@ -249,8 +247,9 @@ class Solver:
         table: Sequence[int],
         tricks: tuple[int, int],
         sign: int,
+        guess: int,
     ) -> Iterable[tuple[int, int]]:
-        """Yield every legal card and its margin; a run of equal cards is searched once."""
+        """Yield every legal card and its margin; a run of equal cards is searched once.  ``guess``: the position's value."""
         seat = (leader + len(table)) & 3
         live = int(held[0] | held[1] | held[2] | held[3])
         for card in table:
@@ -264,7 +263,7 @@ class Solver:
                     yield previous
                     continue
             self._place(held, terms, pairing, leader, table, tricks)
-            value = sign * int(card_value(*self._memory, card if not terms[1] else (card & 48) + 12 - (card & 15)))
+            value = sign * int(card_value(*self._memory, card if not terms[1] else (card & 48) + 12 - (card & 15), guess))
             previous = (card, value)
             yield previous
 
@@ -288,7 +287,7 @@ class Solver:
         total = won + lost + (sum(int(hand).bit_count() for hand in held) + len(table)) // 4
         while held.any():
             seat = (leader + len(on_table)) & 3
-            answers = self._cards(held, terms, pairing, leader, on_table, (won, lost), sign)
+            answers = self._cards(held, terms, pairing, leader, on_table, (won, lost), sign, int(NO_GUESS))
             card = next(card for card, value in answers if value == goal)
             line.append((seat, card))
             held[seat] ^= np.uint64(1 << card)

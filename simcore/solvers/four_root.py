@@ -19,11 +19,14 @@ import numpy as np
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, popcount
 from simcore.solvers.four_bits import LANE_MASK, lane_of, suit_tops
-from simcore.solvers.four_search import at_least, shape_of
+from simcore.solvers.four_search import UNKNOWN, at_least, shape_of
 from simcore.solvers.four_state import (
     AVERAGE,
+    CANON,
     CARD,
+    CARD_AT,
     COMMON,
+    COMPARED,
     EXTRA,
     FIRST,
     GAIN,
@@ -33,10 +36,13 @@ from simcore.solvers.four_state import (
     LED,
     LIVE,
     LOOSE,
+    LOOSE_CANON,
+    MARKED,
     MINUS,
     MIXED,
     MOST,
     PAIRING,
+    PAIRS,
     PLUS,
     POINTS,
     SCALE,
@@ -63,11 +69,14 @@ from simcore.solvers.four_state import (
     WON,
     WON_BEFORE,
 )
-from simcore.solvers.four_table import MOST_LOOSE, forget
+from simcore.solvers.four_table import forget
 
-__all__ = ["TERMS", "card_value", "put_card", "set_up", "solve", "solve_batch", "turned", "value_between"]
+__all__ = ["NO_GUESS", "TERMS", "card_value", "put_card", "set_up", "solve", "solve_batch", "turned", "value_between"]
 
 TERMS = 72
+NO_GUESS = np.int64(-(1 << 40))
+_NO_LIMIT = np.int64(1 << 60)
+_FIRST_LIMIT, _LAST_LIMIT = np.int64(1 << 12), np.int64(1 << 16)  # plies
 _T_TRUMP, _T_LOW, _T_PLAIN, _T_TRICK, _T_MOST, _T_POINTS = 0, 1, 2, 3, 4, 8
 
 
@@ -99,7 +108,6 @@ def _set_points(u: Any, v: Any, terms: Any, low: bool, every: I64, unit: I64, fa
     minus = ZERO
     uneven = ZERO
     mixed = 0
-    most_special = np.int64(0)
     step = _divisor(v[TRICK], v[MOST] >> v[HALVES])
     first = (terms[_T_POINTS] - every) // unit * factor
     step = _divisor(step, 4 * first)
@@ -115,7 +123,6 @@ def _set_points(u: Any, v: Any, terms: Any, low: bool, every: I64, unit: I64, fa
                     count += 1
             if count > times:
                 times, common = count, points
-        most_special = np.int64(max(most_special, 13 - times))
         common = (common - every) // unit * factor
         v[COMMON + suit] = common
         v[EXTRA + suit] = 0
@@ -142,10 +149,53 @@ def _set_points(u: Any, v: Any, terms: Any, low: bool, every: I64, unit: I64, fa
                     uneven |= bit
     v[MIXED] = mixed
     v[STEP] = max(step, 1)
-    loose = special if mixed == 0 and most_special <= MOST_LOOSE else ZERO
+    loose = special if mixed == 0 else ZERO
+    v[MARKED] = 1 if loose != ZERO else 0
     u[SPECIAL] = special & live
     u[LOOSE] = loose & live
     u[PLUS], u[MINUS], u[UNEVEN] = plus & loose, minus & loose, uneven & loose
+
+
+@njit
+def number_pairs(u: Any, owned: Any) -> None:
+    """Number the comparisons and the cards of a deal (see ``four_table``); ``owned``: the live cards by seat."""
+    for card in range(64):
+        u[PAIRS + card] = ZERO
+        u[CANON + card] = ZERO
+        u[CARD_AT + card] = ZERO
+    for suit in range(4):
+        u[COMPARED + suit] = ZERO
+        lane = LANE_MASK << np.uint64(16 * suit)
+        pair = ONE
+        for one in range(3):
+            for two in range(one + 1, 4):
+                rest = owned[one] & lane
+                while rest != ZERO:
+                    first = ctz(rest)
+                    rest &= rest - ONE
+                    others = owned[two] & lane
+                    while others != ZERO:
+                        second = ctz(others)
+                        others &= others - ONE
+                        u[PAIRS + first] |= pair
+                        u[PAIRS + second] |= pair
+                        if first > second:
+                            u[COMPARED + suit] |= pair
+                        pair = pair << ONE
+        place = np.int64(16 * suit)
+        for seat in range(4):
+            rest = owned[seat] & lane
+            while rest != ZERO:
+                card = ctz(rest)
+                u[CANON + card] = ONE << np.uint64(place)
+                u[CARD_AT + place] = rest & (ZERO - rest)
+                place += 1
+                rest &= rest - ONE
+    u[LOOSE_CANON] = ZERO
+    rest = u[LOOSE]
+    while rest != ZERO:
+        u[LOOSE_CANON] |= u[CANON + ctz(rest)]
+        rest &= rest - ONE
 
 
 @njit
@@ -212,6 +262,15 @@ def set_up(
     v[TRICK], v[MOST] = trick // unit * factor, most // unit * factor
     v[KIND] = TRICKS_ONLY if trick > 0 and most == 0 else SCORING
     _set_points(u, v, terms, low, every, unit, factor, live)
+    owned = np.empty(4, np.uint64)
+    for seat in range(4):
+        owned[seat] = u[seat]
+    for n in range(played):
+        card = table[n]
+        if low:
+            card = (card & 48) + 12 - (card & 15)
+        owned[(leader + n) & 3] |= ONE << np.uint64(card)
+    number_pairs(u, owned)
     if 2 * won > total or 2 * lost > total:
         v[MOST] = 0  # decided before the root
     # the cards on the table are plies already played
@@ -292,45 +351,64 @@ def value_between(
     v: Any,
     keys: Any,
     patterns: Any,
-    marks: Any,
     used: Any,
     hints: Any,
     low: I64,
     high: I64,
     guess: I64,
 ) -> I64:
-    """Return the value at the root, known to lie in ``low`` … ``high``, by zero-window searches from ``guess`` on."""
-    # Values lie a step apart.  The first questions go to the next value; if they do not close in on it, strides grow, and once
-    # there is a bound on both sides the range is halved.
-    step = v[STEP] if v[KIND] == SCORING else np.int64(1)
+    """Return the value at the root, known to lie in ``low`` … ``high``, by zero-window searches."""
+    # Values lie a step apart.  From a guess the questions go to neighbouring values, for tricks in growing strides.  Where more
+    # than tricks count and there is no guess, or it was far off: questions far from the value are cheap, so both ends close in as
+    # far as answers take few plies.  What is left is halved.
+    tricks_only = v[KIND] == TRICKS_ONLY
+    step = np.int64(1) if tricks_only else v[STEP]
     low = -(-low // step)
     high = high // step
-    target = max(low + 1, min(high, guess // step))
-    stride = np.int64(0)
-    asked = 0
-    rising = False
-    falling = False
+    if guess != NO_GUESS or tricks_only:
+        target = (low + high + 1) >> 1 if guess == NO_GUESS else max(low + 1, min(high, guess // step))
+        stride = np.int64(0)
+        rising = False
+        falling = False
+        asked = 0
+        while low < high and (asked < 3 or (tricks_only and not (rising and falling))):
+            value = at_least(u, v, keys, patterns, used, hints, target * step, _NO_LIMIT)
+            asked += 1
+            if asked >= 3:
+                stride = 2 * stride + 1
+            if value >= target * step:
+                low = -(-value // step)
+                target = min(high, low + 1 + stride)
+                rising = True
+            else:
+                high = value // step
+                target = max(low + 1, high - stride)
+                falling = True
+    limit = _NO_LIMIT if tricks_only else _FIRST_LIMIT
+    while low < high and limit <= _LAST_LIMIT:
+        for end in range(2):
+            while low < high:
+                target = low + 1 if end == 0 else high
+                value = at_least(u, v, keys, patterns, used, hints, target * step, limit)
+                if value == UNKNOWN:
+                    break
+                if value >= target * step:
+                    low = -(-value // step)
+                else:
+                    high = value // step
+        limit *= 4
     while low < high:
-        value = at_least(u, v, keys, patterns, marks, used, hints, target * step)
-        reached = value >= target * step
-        if reached:
+        target = (low + high + 1) >> 1
+        value = at_least(u, v, keys, patterns, used, hints, target * step, _NO_LIMIT)
+        if value >= target * step:
             low = -(-value // step)
-            rising = True
         else:
             high = value // step
-            falling = True
-        asked += 1
-        if asked >= 3:
-            stride = 2 * stride + 1
-        if rising and falling and asked >= 3:
-            target = (low + high + 1) >> 1
-        else:
-            target = min(high, low + 1 + stride) if reached else max(low + 1, high - stride)
     return low * step
 
 
 @njit
-def solve(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
+def solve(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
     """Return the margin of side 0 at the root and the value to guess for a neighbouring position."""
     low, high = limits(u, v)
     scores = False
@@ -343,24 +421,27 @@ def solve(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hints
         needed = (v[TRICKS] >> 1) + 1 - v[WON]
         margin = np.int64(-1)
         left = popcount(u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)) >> 2
-        if needed <= left and at_least(u, v, keys, patterns, marks, used, hints, needed) >= needed:
+        if needed <= left and at_least(u, v, keys, patterns, used, hints, needed, _NO_LIMIT) >= needed:
             margin = np.int64(1)
         elif v[TRICKS] & 1 == 0 and (
-            needed <= 1 or (needed - 1 <= left and at_least(u, v, keys, patterns, marks, used, hints, needed - 1) >= needed - 1)
+            needed <= 1 or (needed - 1 <= left and at_least(u, v, keys, patterns, used, hints, needed - 1, _NO_LIMIT) >= needed - 1)
         ):
             margin = np.int64(0)
         v[KIND], v[MOST], v[TRICK] = SCORING, most, 0
         scale = v[SCALE] * most
         if v[HALVES] != 0:
             scale //= 2
-        return margin * scale, np.int64(0)
-    value = value_between(u, v, keys, patterns, marks, used, hints, low, high, guess)
+        return margin * scale, NO_GUESS
+    value = value_between(u, v, keys, patterns, used, hints, low, high, guess)
     return margin_of(u, v, value), value
 
 
 @njit
-def card_value(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hints: Any, card: I64) -> I64:
-    """Return the margin of side 0 from the root on if the seat to play plays ``card`` (turned round if the contract is low)."""
+def card_value(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, card: I64, guess: I64) -> I64:
+    """Return the margin of side 0 from the root on if the seat to play plays ``card`` (turned round if the contract is low).
+
+    ``guess``: the root's value in the search's units, or ``NO_GUESS``.
+    """
     ply = v[FIRST]
     live = u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)
     seat = (v[LEADER] + ply) & 3
@@ -370,7 +451,7 @@ def card_value(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, 
     if ply < 3:
         v[FIRST] = ply + 1
         u[U_ROWS + U_ROW * (ply + 1) + SHAPE] = shape_of(u)
-        return solve(u, v, keys, patterns, marks, used, hints, v[TRICKS] >> 1)[0]
+        return solve(u, v, keys, patterns, used, hints, guess)[0]
     # the trick is full: what it brings, and the rest from its winner's lead
     winner = v[V_ROWS + V_ROW * ply + WINNER]
     trick = u[U_ROWS + U_ROW * ply + TRIED]
@@ -385,6 +466,8 @@ def card_value(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, 
             v[POINTS + place] = 0
     u[SPECIAL] &= ~trick
     u[LOOSE] &= ~trick
+    if guess != NO_GUESS and ours != 0:
+        guess -= gain
     gain = (gain if ours != 0 else -gain) * v[SCALE]
     won = v[WON] + ours
     left = popcount(u[seat])
@@ -403,7 +486,7 @@ def card_value(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, 
         before //= 2
     rest_margin = np.int64(0)
     if left != 0:
-        rest_margin = solve(u, v, keys, patterns, marks, used, hints, left >> 1)[0]
+        rest_margin = solve(u, v, keys, patterns, used, hints, guess)[0]
     return before + rest_margin
 
 
@@ -413,7 +496,6 @@ def solve_batch(
     v: Any,
     keys: Any,
     patterns: Any,
-    marks: Any,
     used: Any,
     hints: Any,
     hands: Any,
@@ -430,14 +512,11 @@ def solve_batch(
             for p in range(pairings.size):
                 forget(keys, used)
                 hints[:] = 0
-                guess = np.int64(-1)
+                guess = NO_GUESS
                 for s in range(declarers.size):
                     declarer = declarers[s]
                     leader = (declarer + 1) & 3 if leads[d] < 0 else leads[d]
                     north = declarer == 0 or declarer == pairings[p]
                     set_up(u, v, hands[d], terms[t], pairings[p], leader, table, np.int64(0), np.int64(0), np.int64(0))
-                    if guess == -1:
-                        low, high = limits(u, v)
-                        guess = (low + high + 1) >> 1
-                    margin, guess = solve(u, v, keys, patterns, marks, used, hints, guess)
+                    margin, guess = solve(u, v, keys, patterns, used, hints, guess)
                     out[d, t, p, s] = margin if north else -margin

@@ -2,10 +2,10 @@
 
 The loop below is an alpha-beta search with the window closed to a single question, so a node is settled as soon as one card
 settles it.  Three moves make up the walk: *enter* a ply (at the start of a trick first try to answer without a search: counts,
-table, sure tricks), *try* the next card, *leave* with a value and the mask of the rank winners it rests on.
+table, sure tricks), *try* the next card, *leave* with a value and the comparisons of cards it rests on.
 
-Rank winners make the memory strong (see ``four_table``) and also prune: when a card has been tried and the answer did not rest
-on any rank as low as its own, the lower cards of that suit would fare the same.
+Comparisons make the memory strong (see ``four_table``) and also prune: when a card has been tried and the answer would rest on the
+same with another card of the suit in its place, the other would fare the same (``_take_over``).
 
 Values count for side 0 (the seats in ``v[SIDES]``), in points from the root on; side 1 gets the rest.
 """
@@ -18,24 +18,26 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
-from simcore.solvers.four_bits import LANE_MASK, downward, gather, lane_of, lanes_held, spread, suit_tops, upward
+from simcore.solvers.four_bits import LANE_MASK, gather, lane_of, spread, suit_tops, upward
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_order import order_follow, order_lead, order_void
 from simcore.solvers.four_order_points import order_points_lead, order_points_reply
 from simcore.solvers.four_state import (
+    ALIVE,
     BEST,
-    BOTTOMS,
+    CANON,
+    CANON_LIVE,
     CARD,
+    CARD_AT,
     COMMON,
+    COMPARED,
     COUNTED,
     END,
     ENTERED,
     EXTRA,
     FIRST,
     FOUND,
-    FOUND_LOW,
     GAIN,
-    HIGH,
     HINT,
     HINT_SLOT,
     KEY,
@@ -45,17 +47,20 @@ from simcore.solvers.four_state import (
     LIST,
     LIVE,
     LOOSE,
-    LOW,
+    LOOSE_CANON,
+    MARKED,
     MINUS,
     MIXED,
     MOST,
     NEXT,
     NODES,
     PAIRING,
+    PAIRS,
     PLUS,
     POINTS,
     RELEVANT,
     REPS,
+    RESULT,
     SCORES,
     SEAT,
     SHAPE,
@@ -80,10 +85,13 @@ from simcore.solvers.four_state import (
     WINNING,
     WON,
     WON_BEFORE,
+    WORDS,
 )
-from simcore.solvers.four_table import asked_cards, lower_bound, remember, search_table, upper_bound
+from simcore.solvers.four_table import lower_bound, pack, pattern_words, remember, search_table, unpack, upper_bound
 
-__all__ = ["at_least"]
+__all__ = ["UNKNOWN", "at_least"]
+
+UNKNOWN = np.int64(-(1 << 50))
 
 _SIXTY = np.uint64(0xFFF0FFF0FFF0FFF0)
 _LANE_START = np.uint64(48)
@@ -105,11 +113,22 @@ def shape_of(u: Any) -> U64:
 
 
 @njit
+def _sure_trumps(u: Any, v: Any) -> tuple[U64, I64]:
+    """Return the trumps that the side that holds them is sure to take, and which side: those above all of the other side's."""
+    trump = u[TRUMP]
+    ours = (u[0] | u[v[PAIRING]]) & trump
+    theirs = (u[1] | u[2] | u[3]) & trump & ~ours
+    if ours > theirs:
+        return (ours if theirs == ZERO else ours & ~(highest_bit(theirs) | (highest_bit(theirs) - ONE))), np.int64(0)
+    return (theirs if ours == ZERO else theirs & ~(highest_bit(ours) | (highest_bit(ours) - ONE))), np.int64(1)
+
+
+@njit
 def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64, I64, I64]:
     """Return what side 0 can still get: least and most; least and most whichever cards of a suit are its loose special ones.
 
-    The latter take a special card's common and extra points apart, so where they differ in sign (*uneven*) they are wider.  All are
-    rounded to the steps in which values come.
+    The former know which trumps are sure to be taken by whom (``_sure_trumps``).  The latter take a special card's common and extra
+    points apart, so where they differ in sign (*uneven*) they are wider.  All are rounded to the steps in which values come.
     """
     low = min(v[TRICK], 0) * left
     high = max(v[TRICK], 0) * left
@@ -140,8 +159,37 @@ def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64,
         high += (count - special) * max(common, 0) + special * max(common + extra, 0)
         wide_low += count * min(common, 0) + special * min(extra, 0)
         wide_high += count * max(common, 0) + special * max(extra, 0)
+    if u[TRUMP] & live != ZERO:
+        sure, side = _sure_trumps(u, v)
+        while sure != ZERO:
+            worth = v[POINTS + ctz(sure)]
+            sure &= sure - ONE
+            if (worth > 0) == (side == 0):
+                low += abs(worth)
+            else:
+                high -= abs(worth)
     step = v[STEP]
     return -(-low // step) * step, high // step * step, -(-wide_low // step) * step, wide_high // step * step
+
+
+@njit
+def rest_on_trumps(u: Any, v: Any, live: U64) -> U64:
+    """Make the result rest on what tells the sure trumps; return the special cards that the narrow extremes count on."""
+    counted = live & u[UNEVEN]
+    if u[TRUMP] & live == ZERO:
+        return counted
+    sure, _ = _sure_trumps(u, v)
+    ours = u[0] | u[v[PAIRING]]
+    others = u[TRUMP] & live & (~ours if sure & ours != ZERO else ours)
+    rest = sure
+    while rest != ZERO:
+        card = ctz(rest)
+        rest &= rest - ONE
+        below = others
+        while below != ZERO:
+            u[RESULT + (card >> 4)] |= u[PAIRS + card] & u[PAIRS + ctz(below)]
+            below &= below - ONE
+    return counted | (sure & u[LOOSE])
 
 
 @njit
@@ -151,50 +199,134 @@ def _counted(u: Any, trick: U64, ours: I64, lower: bool) -> U64:
 
 
 @njit
-def _touching(held: U64, live: U64, card: U64, told: U64) -> U64:
-    """Return the run of touching cards of a holding around ``card``, ended by cards that are told from others."""
-    run = card
-    rest = live & (card - ONE)
-    while rest != ZERO:
-        below = highest_bit(rest)
-        if below & held & ~told == ZERO:
-            break
-        run |= below
-        rest ^= below
-    rest = live & ~(card | (card - ONE))
-    while rest != ZERO:
-        above = rest & (ZERO - rest)
-        if above & held & ~told == ZERO:
-            break
-        run |= above
-        rest ^= above
-    return run
+def start_rows(u: Any, v: Any) -> None:
+    """Write what the first trick's row needs to know of the live cards."""
+    b = U_ROWS
+    live = u[0] | u[1] | u[2] | u[3]
+    if v[FIRST] > 0:
+        live |= u[U_ROWS + U_ROW * (v[FIRST] - 1) + TRIED]
+    canon = ZERO
+    for suit in range(4):
+        pairs = ZERO
+        dead = ZERO
+        for rank in range(13):
+            card = 16 * suit + rank
+            if live & (ONE << np.uint64(card)) != ZERO:
+                pairs |= u[PAIRS + card]
+                canon |= u[CANON + card]
+            else:
+                dead |= u[PAIRS + card]
+        u[b + ALIVE + suit] = pairs & ~dead
+    u[b + CANON_LIVE] = canon
 
 
 @njit
-def owner_of(u: Any, bit: U64) -> I64:
-    """Return the seat that holds a card."""
-    for seat in range(3):
-        if u[seat] & bit != ZERO:
-            return np.int64(seat)
-    return np.int64(3)
+def next_row(u: Any, b: I64) -> None:
+    """Write what a trick's row needs to know of the live cards, from the row of the trick before."""
+    before = b - 4 * U_ROW
+    canon = u[before + CANON_LIVE]
+    for suit in range(4):
+        u[b + ALIVE + suit] = u[before + ALIVE + suit]
+    for n in range(4):
+        card = ctz(u[before + n * U_ROW + CARD])
+        u[b + ALIVE + (card >> 4)] &= ~u[PAIRS + card]
+        canon &= ~u[CANON + card]
+    u[b + CANON_LIVE] = canon
 
 
 @njit
-def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hints: Any, target: I64) -> I64:
+def pin(u: Any, b: I64, cards: U64) -> None:
+    """Make the result rest on all comparisons of some live cards, and of those above them in their suits."""
+    rest = upward(cards) & u[b + LIVE]
+    while rest != ZERO:
+        card = ctz(rest)
+        suit = card >> 4
+        u[RESULT + suit] |= u[PAIRS + card] & u[b + ALIVE + suit]
+        rest &= rest - ONE
+
+
+@njit
+def _take_over(u: Any, v: Any, b: I64, seat: I64, card: U64, counted: U64) -> None:
+    """Take over what a card's result rests on, and strike the seat's other cards of the suit that would fare the same.
+
+    Another card fares the same if everything holds with the two cards exchanged: no comparison that the result rests on comes out
+    otherwise, and neither brings points that the other does not.  The node then rests on the exchanged comparisons too.
+    """
+    suit = ctz(card) >> 4
+    lane = LANE_MASK << np.uint64(16 * suit)
+    result = u[RESULT + suit]
+    todo = u[b + RELEVANT] & lane & ~card
+    total = result
+    marked = counted
+    if todo != ZERO:
+        others = u[b + LIVE] & lane & ~u[seat]
+        told = counted | (u[SPECIAL] & ~u[LOOSE])
+        mine = u[PAIRS + ctz(card)]
+        worth = v[POINTS + ctz(card)]
+        while todo != ZERO:
+            top = highest_bit(todo)
+            todo ^= top
+            run = top
+            theirs = u[PAIRS + ctz(top)]
+            same = v[POINTS + ctz(top)] == worth
+            while todo != ZERO:
+                below = highest_bit(todo)
+                if others & (top - ONE) & ~(below - ONE) != ZERO or v[POINTS + ctz(below)] != v[POINTS + ctz(top)]:
+                    break
+                run |= below
+                theirs |= u[PAIRS + ctz(below)]
+                todo ^= below
+            if not same and (run | card) & told != ZERO:
+                continue
+            between = others & (top - ONE) & ~(card - ONE) if top > card else others & (card - ONE) & ~(top - ONE)
+            apart = ZERO
+            while between != ZERO:
+                apart |= u[PAIRS + ctz(between)]
+                between &= between - ONE
+            if result & apart & (mine | theirs) != ZERO:
+                continue
+            u[b + RELEVANT] &= ~run
+            while run != ZERO:
+                place = ctz(run)
+                bit = run & (ZERO - run)
+                run ^= bit
+                yours = u[PAIRS + place]
+                if result & (mine | yours) != ZERO:
+                    rest = others
+                    while rest != ZERO:
+                        pairs = u[PAIRS + ctz(rest)]
+                        rest &= rest - ONE
+                        if result & mine & pairs != ZERO:
+                            total |= yours & pairs
+                        if result & yours & pairs != ZERO:
+                            total |= mine & pairs
+                if same:
+                    if card & counted != ZERO:
+                        marked |= bit
+                    if bit & counted != ZERO:
+                        marked |= card
+    for other in range(4):
+        u[b + FOUND + other] |= u[RESULT + other]
+    u[b + FOUND + suit] |= total
+    u[b + COUNTED] |= marked
+
+
+@njit
+def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, target: I64, limit: I64) -> I64:
     """Answer "does side 0 get ``target`` or more?" with a bound: a value >= target is a lower, a smaller one an upper bound.
 
-    The root stands in row ``v[FIRST]`` (0 to 3 cards already on the table in the rows before).
+    The root stands in row ``v[FIRST]`` (0 to 3 cards already on the table in the rows before).  After ``limit`` plies the search
+    gives up and returns ``UNKNOWN``; what it has found out by then stays in the table.
     """
     ply = v[FIRST]
     scoring = v[KIND] != TRICKS_ONLY
     trump = u[TRUMP]
     special = u[SPECIAL]
+    marked = v[MARKED] != 0
     last_hint = np.uint64(hints.size - 1)
     value = np.int64(0)
-    found = ZERO
-    found_low = ZERO
     counted = ZERO
+    start_rows(u, v)
     entering = True
     nodes = np.int64(0)
     while True:
@@ -203,6 +335,12 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
         if entering:
             # ---------------------------------------------------------------- enter a ply
             nodes += 1
+            if nodes > limit:
+                while ply > v[FIRST]:
+                    ply -= 1
+                    u[v[V_ROWS + V_ROW * ply + SEAT]] |= u[U_ROWS + U_ROW * ply + CARD]
+                v[NODES] += nodes
+                return UNKNOWN
             place = ply & 3
             settled = False
             if place == 0:
@@ -217,9 +355,11 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 v[c + ENTERED] = nodes
                 live = u[0] | u[1] | u[2] | u[3]
                 left = popcount(u[seat])
-                found = ZERO
-                found_low = ZERO
+                for suit in range(4):
+                    u[RESULT + suit] = ZERO
                 counted = ZERO
+                if ply != v[FIRST]:
+                    next_row(u, b)
                 if scoring:
                     low_end, high_end, wide_low, wide_high = _extremes(u, v, live, left, won)
                 else:
@@ -233,11 +373,11 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                     settled = True
                 elif gain + low_end >= target:
                     value = gain + low_end
-                    counted = live & u[UNEVEN]
+                    counted = rest_on_trumps(u, v, live)
                     settled = True
                 elif gain + high_end < target:
                     value = gain + high_end
-                    counted = live & u[UNEVEN]
+                    counted = rest_on_trumps(u, v, live)
                     settled = True
                 elif left == 1:
                     # the last trick plays itself
@@ -249,8 +389,11 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                         if (card > winning) if (card & lane_of(winning)) != ZERO else (card & trump) != ZERO:
                             winning = card
                             winner = other
-                    if popcount(live & lane_of(winning)) > 1:
-                        found = winning
+                    rest = live & lane_of(winning) & ~u[winner ^ v[PAIRING]] & ~winning
+                    card = ctz(winning)
+                    while rest != ZERO:
+                        u[RESULT + (card >> 4)] |= u[PAIRS + card] & u[PAIRS + ctz(rest)]
+                        rest &= rest - ONE
                     ours = (v[SIDES] >> winner) & 1
                     if scoring:
                         value = gain
@@ -271,8 +414,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                         value = gain + ours
                     settled = True
                 else:
-                    low = gather(u[1] | u[3], live)
-                    high = gather(u[2] | u[3], live)
+                    pack(u, b, COMPARED, b + WORDS)
                     key = (u[b + SHAPE] & _SIXTY) | np.uint64(left) | (np.uint64(seat + 1) << np.uint64(16))
                     if scoring:
                         if v[MOST] != 0 and 2 * won <= v[TRICKS] and 2 * (won + left) >= v[TRICKS]:
@@ -283,27 +425,28 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                             tag = ZERO
                             while rest != ZERO:
                                 bit = rest & (ZERO - rest)
-                                where = np.uint64(owner_of(u, bit)) + (np.uint64(ctz(bit) >> 4) << np.uint64(2))
-                                if v[MIXED] != 0:
-                                    where += np.uint64(popcount((bit - ONE) & live)) << np.uint64(4)
+                                where = np.uint64(popcount((u[CANON + ctz(bit)] - ONE) & u[b + CANON_LIVE]))
                                 part = (np.uint64(v[POINTS + ctz(bit)] * 1024) + where + ONE) * _MIX
                                 part = (part ^ (part >> np.uint64(29))) * _MIX2
                                 tag += part ^ (part >> _M32)
                                 rest ^= bit
                             key ^= tag * _MIX2
-                    u[b + LOW], u[b + HIGH], u[b + KEY], u[b + LIVE] = low, high, key, live
+                    u[b + KEY], u[b + LIVE] = key, live
                     needed = target - gain
-                    at = search_table(u, keys, patterns, marks, key, low, high, live, needed - wide_low, needed - wide_high)
+                    loose = gather(u[LOOSE_CANON], u[b + CANON_LIVE]) if marked else ZERO
+                    words = pattern_words(u, b)
+                    above, below = needed - wide_low, needed - wide_high
+                    at = search_table(u, keys, patterns, key, words, b + WORDS, marked, loose, above, below)
                     if at != 0:
                         value = gain + wide_low + lower_bound(patterns, at)
                         if value < target:
                             value = gain + wide_high + upper_bound(patterns, at)
-                        found = spread(patterns[at, 2], live)
-                        open_cards = live & ~found
-                        found_low = found & ~upward(open_cards) & lanes_held(open_cards)
-                        found &= ~downward(open_cards)
-                        if special != ZERO:
-                            counted = asked_cards(u, marks, at, live)
+                        unpack(u, b, patterns, at)
+                        if marked:
+                            rest = spread(patterns[at + 2 * words + 1], u[b + CANON_LIVE])
+                            while rest != ZERO:
+                                counted |= u[CARD_AT + ctz(rest)]
+                                rest &= rest - ONE
                         settled = True
                     elif not scoring:
                         ours = (v[SIDES] >> seat) & 1
@@ -323,6 +466,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                             else:
                                 value = gain + left - count
                                 settled = value < target
+                        if settled:
+                            pin(u, b, found)
             else:
                 seat = (v[c - V_ROW + SEAT] + 1) & 3
                 v[c + SEAT] = seat
@@ -346,8 +491,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 choices = hand & u[b + LED]
             maximising = ((v[SIDES] >> seat) & 1) != 0
             v[c + BEST] = np.int64(-(1 << 40)) if maximising else np.int64(1 << 40)
-            u[b + FOUND] = ZERO
-            u[b + FOUND_LOW] = ZERO
+            for suit in range(4):
+                u[b + FOUND + suit] = ZERO
             u[b + COUNTED] = ZERO
             u[b + RELEVANT] = choices
             v[c + NEXT] = LIST
@@ -356,16 +501,14 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 v[c + LIST] = ctz(choices)
                 v[c + END] = LIST + 1
                 v[c + HINT_SLOT] = -1
-                u[b + BOTTOMS] = choices
             else:
                 packed = gather(choices, live)
                 # joined: the next higher live card of the suit is mine too (and neither scores by itself)
                 joined = packed & (packed >> ONE) & ~u[b + TOPS]
                 if special != ZERO:
                     own = gather(special, live)
-                    joined &= ~(own | (own >> ONE))
+                    joined &= ~((own | (own >> ONE)) if v[MIXED] != 0 else (own ^ (own >> ONE)))
                 reps = spread(packed & ~joined, live)
-                u[b + BOTTOMS] = spread(packed & ~(joined << ONE), live)
                 if place == 0:
                     index = hand
                 elif hand & u[b + LED] != ZERO:
@@ -405,14 +548,10 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 winning = u[b + WINNING]
                 lane = lane_of(winning)
                 losers = u[b + TRIED] & lane & ~winning
-                if losers != ZERO:
-                    # Why this card won: it is known from the top down, or the best loser from the bottom up.
-                    above = found & lane
-                    below = found_low & lane
-                    loser = highest_bit(losers)
-                    known = above != ZERO and above & (ZERO - above) <= winning
-                    if not known and below < loser:
-                        found |= winning
+                place = ctz(winning)
+                while losers != ZERO:
+                    u[RESULT + (place >> 4)] |= u[PAIRS + place] & u[PAIRS + ctz(losers)]
+                    losers &= losers - ONE
                 if special != ZERO:
                     counted |= _counted(u, u[b + TRIED], (v[SIDES] >> v[c + WINNER]) & 1, value >= target)
             maximising = ((v[SIDES] >> seat) & 1) != 0
@@ -420,8 +559,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                 slot = v[c + HINT_SLOT]
                 if slot >= 0:
                     hints[slot] = np.uint32(v[c + HINT] | ctz(card))
-                u[b + FOUND] = found
-                u[b + FOUND_LOW] = found_low
+                for suit in range(4):
+                    u[b + FOUND + suit] = u[RESULT + suit]
                 u[b + COUNTED] = counted
                 v[c + BEST] = value
                 v[c + NEXT] = v[c + END] = LIST
@@ -431,32 +570,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                     v[c + BEST] = max(v[c + BEST], value)
                 else:
                     v[c + BEST] = min(v[c + BEST], value)
-                lane = lane_of(card)
-                told = counted | (special & ~u[LOOSE])  # special cards that this result tells from others
-                ranks = found & lane
-                lowest = ranks & (ZERO - ranks)
-                low_ranks = found_low & lane
-                bottom = u[b + BOTTOMS] & lane & (card | (card - ONE))
-                bottom = highest_bit(bottom)
-                if ranks != ZERO and lowest <= card:
-                    found |= bottom
-                    if special != ZERO and card & told == ZERO:
-                        run = _touching(u[seat] & lane, u[b + LIVE] & lane, card, told)
-                        if run & u[b + RELEVANT] & ~card != ZERO:
-                            u[b + RELEVANT] &= ~run
-                            found |= run & (ZERO - run)
-                elif low_ranks >= bottom:
-                    found_low |= card
-                elif card & told == ZERO:
-                    # No rank hung on this card: the cards of the suit about which nothing is known fare the same.
-                    same = lane if ranks == ZERO else lane & (lowest - ONE)
-                    if low_ranks != ZERO:
-                        low_ranks = highest_bit(low_ranks)
-                        same &= ~(low_ranks | (low_ranks - ONE))
-                    u[b + RELEVANT] &= ~same | told
-                u[b + FOUND] |= found
-                u[b + FOUND_LOW] |= found_low
-                u[b + COUNTED] |= counted
+                _take_over(u, v, b, seat, card, counted)
         # -------------------------------------------------------------------- try the next card
         chosen = ZERO
         while True:
@@ -509,8 +623,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
         if chosen == ZERO:
             # all cards tried: the node's value is known
             value = v[c + BEST]
-            found = u[b + FOUND]
-            found_low = u[b + FOUND_LOW]
+            for suit in range(4):
+                u[RESULT + suit] = u[b + FOUND + suit]
             counted = u[b + COUNTED]
             if ply & 3 == 0:
                 live = u[b + LIVE]
@@ -525,24 +639,16 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, marks: Any, used: Any, hi
                     lower = value - gain - wide_low
                 else:
                     upper = value - gain - wide_high
-                mask = gather((upward(found) | downward(found_low)) & live, live)
-                remember(
-                    u,
-                    keys,
-                    patterns,
-                    marks,
-                    used,
-                    u[b + KEY],
-                    u[b + LOW],
-                    u[b + HIGH],
-                    mask,
-                    counted,
-                    live,
-                    scoring,
-                    lower,
-                    upper,
-                    nodes - v[c + ENTERED],
-                )
+                pack(u, b, RESULT, b + FOUND)
+                places = ZERO
+                rest = counted if marked else ZERO
+                while rest != ZERO:
+                    places |= u[CANON + ctz(rest)]
+                    rest &= rest - ONE
+                places = gather(places, u[b + CANON_LIVE])
+                words = pattern_words(u, b)
+                work = nodes - v[c + ENTERED]
+                remember(u, keys, patterns, used, u[b + KEY], words, b + WORDS, b + FOUND, marked, places, lower, upper, work)
             if ply == v[FIRST]:
                 v[NODES] += nodes
                 return value

@@ -17,12 +17,17 @@ from __future__ import annotations
 
 # u: one word each
 TRUMP, SPECIAL, LOOSE, PLUS, MINUS, UNEVEN = range(4, 10)
-U_ROWS, U_ROW = 16, 16
+# 4 words each, a word a suit: comparisons that the last value rests on; how all come out at the root; then one word
+RESULT, COMPARED, LOOSE_CANON = 10, 14, 18
+PAIRS = 24  # 64 words, the comparisons of each card (with the cards of its suit in other hands)
+CANON, CARD_AT = 88, 152  # 64 words each, the place of each card in order of suit, seat and rank, and the way back
+U_ROWS, U_ROW = 216, 32
 # a row of u: one ply
-CARD, WINNING, LED, LIVE, FOUND, REPS, RELEVANT, BOTTOMS, TOPS, SHAPE, LOW, HIGH, KEY, TRIED, FOUND_LOW, COUNTED = range(16)
+CARD, WINNING, LED, LIVE, REPS, RELEVANT, TOPS, SHAPE, KEY, TRIED, COUNTED, CANON_LIVE = range(12)
+FOUND, ALIVE, WORDS = 16, 20, 24  # 4 words each: comparisons found to matter; those between live cards; how they come out
 
 # v: one word each
-PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON, SCALE, HALVES, MIXED, STEP = range(15)
+PAIRING, SIDES, KIND, TRICK, MOST, TRICKS, NODES, FIRST, LEADER, START, WON, SCALE, HALVES, MIXED, STEP, MARKED = range(16)
 AVERAGE = 80  # 4 words, points of the average card of each suit, in thirteenths
 POINTS = 16  # 64 words, points of each card for the side that takes it
 SCORES = 84  # 14 words, scratch of the ordering
