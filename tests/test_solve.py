@@ -302,7 +302,7 @@ def test_ctrl_c_is_status_130_with_the_command(run: Call, tmp_path: Path) -> Non
         (["elections", "--deal", "N:AK... QJ... T9..."], ["3 hands; accepted: 4"]),
         (["elections", "--deal", "N:AK... QJ... T9... 8..."], ["deal 0: hands are uneven: N 2, E 2, S 2, W 1"]),
         (["elections", "--deal", "N:AK... QJ... A9... 87..."], ["SA of S is held by another seat too"]),
-        (["elections", "--deal", "N:AK... QJ... T9... -"], ["seat W", "accepted: four"]),
+        (["elections", "--deal", "N:AK... QJ... T9... -"], ["seat W", "accepted: every hand of the deal"]),
         (["elections", "--deal", "N:... ... ... ..."], ["deal 0: hands are empty"]),
         (["elections", "--deal", DEAL, "--contract", "club-tricks"], ["contract 'club-tricks'", "clubs-tricks"]),
         (["elections", "--deal", DEAL, "--pairs", "EW"], ["pairs 'EW' is unknown; accepted: NS, NE, NW, all"]),
