@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ONE, ZERO
+from simcore.bits import ONE, ZERO, ctz
 from simcore.elections.auction import apply_call, apply_contract, legal_calls, legal_contracts, set_sides, start_play
 from simcore.elections.play import apply_play, play_random
 from simcore.elections.policies import decide
@@ -19,7 +19,7 @@ from simcore.elections.state import AUCTION, CALL, CONTRACT, DONE, PLAY, PLAYED,
 from simcore.players import EXTERNAL, RANDOM, REFUSED
 from simcore.pointers import ask_player
 from simcore.rng import FORCED, below, open_source
-from simcore.tricks import following
+from simcore.tricks import following, led_suit, trick_winner
 
 __all__ = ["advance", "apply", "force_contract", "forced_by_lot", "prepare", "start_deal"]
 
@@ -104,13 +104,69 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
         apply_contract(rules, table, view, action)
 
 
+@inlined
+def _chosen(rules: Any, table: Any, view: Any, streams: Any, seat: I64, place: I64, suit: U64) -> U64:
+    """Take the card that a built-in player chooses out of his hand, as the trick's card number ``place``."""
+    hand = table.hands[seat]
+    card = following(hand, suit)
+    if card & (card - ONE) != ZERO:
+        view.seat = seat
+        view.hand = hand
+        view.legal = card
+        view.on_table = place
+        card = decide(table.policies[seat, PLAY], np.int64(PLAY), view, rules, streams[seat])
+    table.hands[seat] = hand ^ card
+    view.played[seat] |= card
+    view.trick_cards[place] = card
+    view.history[4 * view.tricks_played + place] = np.int8(ctz(card))
+    if card & suit == ZERO:
+        view.void[seat] |= suit
+    return card
+
+
 @njit
-def _all_random(table: Any) -> Any:
-    """Tell whether every seat plays random cards."""
-    for seat in range(4):
-        if table.policies[seat, PLAY] != RANDOM:
-            return False
-    return True
+def _play_out(rules: Any, table: Any, view: Any, streams: Any) -> None:
+    """Play the tricks that are left among built-in players: what ``prepare`` and ``apply_play`` do card by card, in one loop."""
+    low = view.low == 1
+    trump = view.trump
+    leader = view.leader & 3  # known not to be negative: no wrap-around to be computed
+    for t in range(view.tricks_played, 13):
+        second = (leader + 1) & 3
+        third = (leader + 2) & 3
+        fourth = (leader + 3) & 3
+        view.leaders[t] = np.int8(leader)
+        view.leader = leader
+        view.suit = ZERO
+        view.trick = ZERO
+        card0 = _chosen(rules, table, view, streams, leader, np.int64(0), ZERO)
+        suit = led_suit(card0)
+        view.suit = suit
+        view.trick = card0
+        card1 = _chosen(rules, table, view, streams, second, np.int64(1), suit)
+        view.trick = card0 | card1
+        card2 = _chosen(rules, table, view, streams, third, np.int64(2), suit)
+        view.trick = card0 | card1 | card2
+        card3 = _chosen(rules, table, view, streams, fourth, np.int64(3), suit)
+        trick = card0 | card1 | card2 | card3
+        best = trick_winner(trick, suit, trump, low)
+        leader = (leader + np.int64(best == card1) + 2 * np.int64(best == card2) + 3 * np.int64(best == card3)) & 3
+        view.winners[t] = np.int8(leader)
+        view.taken[leader] |= trick
+        view.tricks[leader] += 1
+        view.tricks_played = t + 1
+    view.leader = leader
+    view.on_table = 0
+    view.suit = ZERO
+    view.trick = ZERO
+    table.turn = leader
+    table.phase = DONE
+
+
+@inlined
+def _all_known(table: Any) -> tuple[bool, bool]:
+    """Tell whether every seat plays random cards, and whether every seat is a built-in player's."""
+    highest = max(max(table.policies[0, PLAY], table.policies[1, PLAY]), max(table.policies[2, PLAY], table.policies[3, PLAY]))
+    return highest == RANDOM, highest < EXTERNAL
 
 
 @njit
@@ -121,9 +177,14 @@ def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
     A decision with one legal action is taken without asking.
     """
     while table.phase != DONE:
-        if table.phase == PLAYING and view.tricks_played + view.on_table == 0 and _all_random(table):
-            play_random(table, view, streams)
-            break
+        if table.phase == PLAYING and view.on_table == 0:
+            all_random, all_known = _all_known(table)
+            if all_random and view.tricks_played == 0:
+                play_random(table, view, streams)
+                break
+            if all_known:
+                _play_out(rules, table, view, streams)
+                break
         kind = prepare(rules, table, view)
         policy = table.policies[table.turn, kind]
         legal = view.legal

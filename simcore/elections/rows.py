@@ -239,7 +239,10 @@ def run_deals(
             result = np.int64(-1)
             if played:
                 attackers, defenders, result = result_of(rules, view)
-                _count(tally, cluster, view.contract, result, attackers)
+                if auction:
+                    _count(tally, cluster, view.contract, result, attackers)
+                else:
+                    _count_alone(tally, view.contract, result, attackers)
             if auction:
                 for seat in range(4):
                     credit = credits_of(rules, view, seat, attackers, defenders, result) if played else np.int64(0)
@@ -247,9 +250,10 @@ def run_deals(
             if options.want_rows == 1:
                 _write_row(rules, table.status, view, row, names, points, attackers, defenders, result)
             row += 1
-        if not auction or index & _SEVEN == _SEVEN:
+        if auction and index & _SEVEN == _SEVEN:
             _flush(tally, cluster)
-    _flush(tally, cluster)
+    if auction:
+        _flush(tally, cluster)
     return row - offset
 
 

@@ -22,16 +22,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, ctz, highest_bit, lowest_bit, popcount
 from simcore.showcase.state import ALL_TRUMP, FIRST, NO_TRUMP, TRUMP
-from simcore.tricks import led_suit, trick_winner
+from simcore.tricks import led_suit
 
 __all__ = ["balance", "expert_action"]
 
 _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 _LANE = np.uint64(0x1FFF)
-_FIFTEEN = np.uint64(15)
+_THREE, _FOUR, _FIFTEEN = (np.uint64(x) for x in (3, 4, 15))
 _FAR = np.int64(1 << 40)
 
 # What tells two holdings apart, in thousandths of a trick: length, masters, the suit's first to fourth card, a void of the other's,
@@ -94,7 +94,17 @@ def prices(name: int, spread: int) -> npt.NDArray[np.int64]:
     return table
 
 
+def powers() -> npt.NDArray[np.int64]:
+    """Return the chance, of 256, that n cards all lie in the reserve, where each does with chance s of 256: entry 16 s + n."""
+    table = np.zeros((257, 16), np.int64)
+    table[:, 0] = 256
+    for n in range(15):
+        table[:, n + 1] = table[:, n] * np.arange(257) >> 8
+    return table.reshape(-1)
+
+
 PRICES = np.array([prices(int(row[_NAME]), int(row[_SPREAD])) for row in FIRST_WEIGHTS])
+POWERS = powers()
 
 
 @njit
@@ -131,47 +141,89 @@ def first_card(view: Any, rules: Any, weights: Any, prices: Any) -> U64:
         take += _worth(ONE << np.uint64(view.display), own, weights)
     else:
         take -= price
-    unseen = _unseen(view, own)
-    stays = _stays(view, rules, unseen)
+    if view.on_table == 0:
+        return _first_lead(view, own, magri, weights, price, take, _unseen(view, own), rules)
+    return _first_reply(view, own, magri, weights, price, take)
+
+
+@inlined
+def _spent(view: Any, own: U64, card: U64, magri: bool, weights: Any, price: I64, value: I64) -> I64:
+    """Return what playing a card brings whoever takes the trick: its loss, a card of the showcase, a counted trick broken (S8)."""
+    if magri:
+        return -(value * weights[_SPENT] >> 8)
+    if card & view.show[view.seat] == ZERO:
+        return np.int64(0)
+    broken = (ONE << np.uint64(view.lies_in[np.uint64(ctz(card))])) & view.broken != ZERO
+    return weights[_SHOWN] + (np.int64(0) if broken else price * weights[_BREAK] >> 8)
+
+
+@inlined
+def _first_lead(view: Any, own: U64, magri: bool, weights: Any, price: I64, take: I64, unseen: U64, rules: Any) -> U64:
+    """Choose a lead, weighed with the chance, of 256, that it takes the trick: he cannot beat it, or does not care to."""
+    stays = np.uint64(16 * _stays(view, rules, unseen))
+    theirs = view.show[1 - view.seat]
+    shows = view.show[view.seat] if not magri else ZERO
     best = ZERO
     best_score = -_FAR
-    rest = view.legal
-    while rest != ZERO:
-        card = lowest_bit(rest)
-        rest ^= card
-        value = _worth(card, own, weights)
-        score = np.int64(0)
-        if magri:
-            score -= value * weights[_SPENT] >> 8
-        elif card & view.show[me] != ZERO:
-            score += weights[_SHOWN]
-            if (ONE << np.uint64(view.lies_in[ctz(card)])) & view.broken == ZERO:
-                score += price * weights[_BREAK] >> 8
-        if view.on_table == 0:
-            suit = led_suit(card)
-            wins = _wins(card, suit, view, unseen, stays, weights)
+    suits = view.legal
+    while suits != ZERO:
+        lane = led_suit(lowest_bit(suits))
+        rest = suits & lane
+        suits ^= rest
+        out = unseen & lane
+        shown = theirs & lane
+        long = _long(own, lane, weights)
+        force = weights[_FORCE] * price >> 8 if magri == (shown == ZERO) else np.int64(0)
+        while rest != ZERO:
+            card = lowest_bit(rest)
+            rest ^= card
+            if card & shows == ZERO:
+                # of the cards of the hand that the same cards beat the lowest will do
+                between = (out | shown) & ~(card - ONE)
+                rest &= shows | ~(lowest_bit(between) - ONE)
+            value = weights[np.uint64(ctz(card)) & _FIFTEEN] + long
+            safe = np.int64(0) if shown > card else POWERS[stays + np.uint64(popcount(out & ~(card - ONE)))]
+            wins = safe + ((256 - safe) * weights[_DUCK] >> 8)
+            score = _spent(view, own, card, magri, weights, price, value) + force
             if magri:
                 score += (2 * wins - 256) * take >> 8
-                if view.show[1 - me] & suit == ZERO:
-                    score += weights[_FORCE] * price >> 8
             else:
                 score += (wins * take - (256 - wins) * (take + 2 * value)) >> 8
-                if view.show[1 - me] & suit != ZERO:
-                    score += weights[_FORCE] * price >> 8
-        elif magri:
-            if card & view.suit == ZERO:
-                score += take - price
-            elif card > view.lead:
-                score += take
+            if score > best_score:
+                best_score = score
+                best = card
+    return best
+
+
+@inlined
+def _first_reply(view: Any, own: U64, magri: bool, weights: Any, price: I64, take: I64) -> U64:
+    """Choose a reply: whether it takes the trick is known (S5, M4)."""
+    won = take + 2 * _worth(view.lead, own, weights)
+    shows = view.show[view.seat] if not magri else ZERO
+    best = ZERO
+    best_score = -_FAR
+    suits = view.legal
+    while suits != ZERO:
+        lane = led_suit(lowest_bit(suits))
+        rest = suits & lane
+        suits ^= rest
+        long = _long(own, lane, weights)
+        while rest != ZERO:
+            card = lowest_bit(rest)
+            rest ^= card
+            takes = (lane == view.suit and card > view.lead) or (magri and lane != view.suit)
+            if card & shows == ZERO:
+                # of the cards of the hand that take the trick, and of those that do not, the lowest will do
+                rest &= shows if takes or lane != view.suit else shows | ~(view.lead - ONE)
+            value = weights[np.uint64(ctz(card)) & _FIFTEEN] + long
+            score = _spent(view, own, card, magri, weights, price, value)
+            if magri:
+                score += take - price if lane != view.suit else (take if takes else -take)
             else:
-                score -= take
-        elif trick_winner(view.lead | card, view.suit, view.trump, False) == card:
-            score += take + 2 * _worth(view.lead, own, weights)
-        else:
-            score -= take + 2 * value
-        if score > best_score:
-            best_score = score
-            best = card
+                score += won if takes else -(take + 2 * value)
+            if score > best_score:
+                best_score = score
+                best = card
     return best
 
 
@@ -209,25 +261,17 @@ def _stays(view: Any, rules: Any, unseen: U64) -> I64:
     return 256 * max(np.int64(0), face_down) // cards
 
 
-@njit
-def _wins(card: U64, suit: U64, view: Any, unseen: U64, stays: I64, weights: Any) -> I64:
-    """Return the chance, of 256, that a lead takes the trick: he cannot beat it, or does not care to."""
-    higher = suit & ~((card << ONE) - ONE)
-    safe = np.int64(0)
-    if view.show[1 - view.seat] & higher == ZERO:
-        safe = np.int64(256)
-        cards = popcount(unseen & higher)
-        while cards > 0:
-            safe = safe * stays >> 8
-            cards -= 1
-    return safe + ((256 - safe) * weights[_DUCK] >> 8)
+@inlined
+def _long(own: U64, lane: U64, weights: Any) -> I64:
+    """Return what each card of a long suit is worth more."""
+    return weights[_LONG] * max(np.int64(0), popcount(own & lane) - 3)
 
 
 @njit
 def _worth(card: U64, own: U64, weights: Any) -> I64:
     """Return what holding a card in the second playout is worth: its rank, and more in a long suit."""
     rank = np.uint64(ctz(card)) & _FIFTEEN
-    return weights[rank] + weights[_LONG] * max(np.int64(0), popcount(own & led_suit(card)) - 3)
+    return weights[rank] + _long(own, led_suit(card), weights)
 
 
 # ---- naming and second playout -------------------------------------------------------------------------------------------------
@@ -238,46 +282,72 @@ def balance(leads: U64, other: U64, trump: U64, all_trump: I64, togo: I64) -> I6
     """Return how many tricks more (in thousandths) the holding on lead is likely to take of those to go than the other one."""
     if togo == 0:
         return np.int64(0)
-    spare = np.int64(popcount(leads) + popcount(other) > 2 * togo)
-    kind = 2 if all_trump == 1 else (0 if trump != ZERO else 1)
-    table = HOLDING[spare]
-    leads_ruffs = leads & trump != ZERO
-    other_ruffs = other & trump != ZERO
-    total = table[kind, 9]
-    for suit in range(4):
-        lane = _LANE << np.uint64(16 * suit)
-        mine = leads & lane
-        his = other & lane
-        if mine | his == ZERO:
-            continue
-        weights = table[3] if lane == trump else table[kind]
-        side = lane != trump
-        total += _suit_balance(weights, mine, his, togo, side and leads_ruffs, side and other_ruffs)
-    return total
+    table = _table(leads, other, togo)
+    kind = _kind(trump, all_trump)
+    return table[kind, 9] + _suits_balance(table, kind, leads, other, trump, togo, _FULL)
+
+
+@inlined
+def _table(leads: U64, other: U64, togo: I64) -> Any:
+    """Return the table of HOLDING for so many cards."""
+    return HOLDING[np.uint64(popcount(leads) + popcount(other) > 2 * togo)]
+
+
+@inlined
+def _kind(trump: U64, all_trump: I64) -> U64:
+    """Return the row of side suits."""
+    return np.uint64(2 if all_trump == 1 else (0 if trump != ZERO else 1))
 
 
 @njit
-def _suit_balance(weights: Any, mine: U64, his: U64, togo: I64, ruffs: bool, is_ruffed: bool) -> I64:
-    """Return one suit's part of the balance; ``ruffs``, ``is_ruffed``: I could ruff it, he could."""
+def _suits_balance(table: Any, kind: U64, leads: U64, other: U64, trump: U64, togo: I64, suits: U64) -> I64:
+    """Return some suits' part of the balance, but for what the lead is worth: the other holding's is the same with a minus."""
+    total = np.int64(0)
+    rest = (leads | other) & suits
+    while rest != ZERO:
+        lane = led_suit(lowest_bit(rest))
+        rest &= ~lane
+        total += _suit_balance(table, kind, leads, other, trump, togo, lane)
+    return total
+
+
+@inlined
+def _owner(top: U64, mine: U64, his: U64) -> I64:
+    """Return 1 for my card, -1 for his, 0 for neither's."""
+    return np.int64(top & mine != ZERO) - np.int64(top & his != ZERO)
+
+
+@inlined
+def _suit_balance(table: Any, kind: U64, leads: U64, other: U64, trump: U64, togo: I64, lane: U64) -> I64:
+    """Return one suit's part of the balance.  Straight on: whose card is the next one is a coin toss to a branch predictor."""
+    shift = np.uint64(ctz(lane))
+    mine = (leads & lane) >> shift << _FOUR
+    his = (other & lane) >> shift << _FOUR
+    weights = table[_THREE if lane == trump else kind]
     length = min(popcount(mine), togo)
     his_length = min(popcount(his), togo)
     total = weights[0] * (length - his_length)
-    rest = mine | his
-    place = 2
-    while rest != ZERO and place < 6:
-        top = highest_bit(rest)
-        rest ^= top
-        total += weights[place] if top & mine != ZERO else -weights[place]
-        place += 1
-    if his == ZERO:
-        total += weights[6] + length * (weights[1] - weights[8] if is_ruffed else weights[1] + weights[7])
-    elif mine == ZERO:
-        total -= weights[6] + his_length * (weights[1] - weights[8] if ruffs else weights[1] + weights[7])
-    elif mine > his:
-        total += weights[1] * popcount(mine & ~(highest_bit(his) - ONE))
-    else:
-        total -= weights[1] * popcount(his & ~(highest_bit(mine) - ONE))
-    return total
+    # the four top cards; bits below the suit stand for those that are not there
+    rest = mine | his | _FIFTEEN
+    top = highest_bit(rest)
+    total += weights[2] * _owner(top, mine, his)
+    rest ^= top
+    top = highest_bit(rest)
+    total += weights[3] * _owner(top, mine, his)
+    rest ^= top
+    top = highest_bit(rest)
+    total += weights[4] * _owner(top, mine, his)
+    rest ^= top
+    top = highest_bit(rest)
+    total += weights[5] * _owner(top, mine, his)
+    # masters; all cards are where the other has none of the suit: they run, unless he can ruff
+    sign = np.int64(mine > his) - np.int64(mine < his)
+    longer = mine if mine > his else his
+    shorter = mine if mine < his else his
+    ruffed = lane != trump and (leads if mine < his else other) & trump != ZERO
+    running = weights[6] + (length + his_length) * (weights[1] - weights[8] if ruffed else weights[1] + weights[7])
+    masters = weights[1] * popcount(longer & ~(highest_bit(shorter | ONE) - ONE))
+    return total + sign * (running if shorter == ZERO else masters)
 
 
 @njit
@@ -300,12 +370,18 @@ def name_trump(view: Any) -> U64:
 
 @njit
 def second_card(view: Any, rules: Any) -> U64:
-    """Choose a card of the second playout: one trick looked ahead, both holdings open, then the balance of what is left."""
-    togo = 13 - view.tricks_played
+    """Choose a card of the second playout: one trick looked ahead, both holdings open, then the balance of what is left.
+
+    A trick changes the balance of its suits only: that of the others is added up once.
+    """
     rank = rules.all_trump == 1
+    togo = 12 - view.tricks_played
+    kind = _kind(view.trump, view.all_trump)
     if view.on_table == 1:
-        return _reply(view.other, view.hand, view.lead, view.trump, view.all_trump, rank, togo)[0]
-    return _lead(view.hand, view.other, view.trump, view.all_trump, rank, togo)
+        table = _table(view.other, view.hand ^ lowest_bit(view.hand), togo)
+        rest = _suits_balance(table, kind, view.other, view.hand, view.trump, togo, ~view.suit)
+        return _reply(table, kind, view.other, view.hand, view.lead, view.trump, view.all_trump, rank, togo, rest)[0]
+    return _lead(kind, view.hand, view.other, view.trump, view.all_trump, rank, togo)
 
 
 @njit
@@ -322,22 +398,39 @@ def _takers(cards: U64, lane: U64, lead: U64, suit: U64, trump: U64, all_trump: 
     return cards & trump
 
 
-@njit
-def _reply_value(leads: U64, other: U64, card: U64, takes: bool, trump: U64, all_trump: I64, togo: I64) -> I64:
-    """Return what a reply is worth to the follower, who holds ``other``."""
-    if takes:
-        return 1000 + balance(other ^ card, leads, trump, all_trump, togo - 1)
-    return -1000 - balance(leads, other ^ card, trump, all_trump, togo - 1)
+@inlined
+def _left(table: Any, kind: U64, leads: U64, other: U64, card: U64, trump: U64, togo: I64, lane: U64, rest: I64) -> I64:
+    """Return the balance, seen by who led, of what is left after a reply of suit ``lane``; ``rest`` is the other suits' part."""
+    left = other ^ card
+    if togo == 0:
+        return np.int64(0)
+    if card == other & trump:
+        return _suits_balance(table, kind, leads, left, trump, togo, _FULL)  # his last trump: no suit is ruffed any more
+    if (leads | left) & lane == ZERO:
+        return rest
+    return rest + _suit_balance(table, kind, leads, left, trump, togo, lane)
 
 
 @njit
-def _reply(leads: U64, other: U64, lead: U64, trump: U64, all_trump: I64, rank: bool, togo: I64) -> Any:
-    """Return the follower's best card and its worth to him: of each suit he may play, the lowest card and the lowest that takes."""
+def _reply(
+    table: Any, kind: U64, leads: U64, other: U64, lead: U64, trump: U64, all_trump: I64, rank: bool, togo: I64, rest: I64
+) -> Any:
+    """Return the follower's best card and its worth to him: of each suit he may play, the lowest card and the lowest that takes.
+
+    Args:
+        leads, other: the holdings without the card led.
+        togo: tricks to go after this one.
+        rest: the balance of all suits but the one led.
+    """
     suit = led_suit(lead)
     legal = other & suit
     if legal == ZERO:
         trumps = other & trump
         legal = trumps if trumps != ZERO else other
+        if leads & suit != ZERO:
+            rest += _suit_balance(table, kind, leads, other, trump, togo, suit)
+    # a trick, and the lead of the next one
+    stake = 1000 + (table[kind, 9] if togo > 0 else np.int64(0))
     best = ZERO
     best_value = -_FAR
     while legal != ZERO:
@@ -346,22 +439,49 @@ def _reply(leads: U64, other: U64, lead: U64, trump: U64, all_trump: I64, rank: 
         cards = legal & lane
         legal ^= cards
         takers = _takers(cards, lane, lead, suit, trump, all_trump, rank)
-        value = _reply_value(leads, other, card, card & takers != ZERO, trump, all_trump, togo)
+        others = rest
+        if lane != suit:
+            others -= _suit_balance(table, kind, leads, other, trump, togo, lane)
+        takes = card & takers != ZERO
+        value = (stake if takes else -stake) - _left(table, kind, leads, other, card, trump, togo, lane, others)
         if value > best_value:
             best_value = value
             best = card
-        if takers != ZERO and card & takers == ZERO:
+        if takers != ZERO and not takes:
             card = lowest_bit(takers)
-            value = _reply_value(leads, other, card, True, trump, all_trump, togo)
+            value = stake - _left(table, kind, leads, other, card, trump, togo, lane, others)
             if value > best_value:
                 best_value = value
                 best = card
     return best, best_value
 
 
+@inlined
+def _lead_value(
+    table: Any,
+    kind: U64,
+    leads: U64,
+    other: U64,
+    card: U64,
+    trump: U64,
+    all_trump: I64,
+    rank: bool,
+    togo: I64,
+    lane: U64,
+    rest: I64,
+) -> I64:
+    """Return what a lead is worth against the best reply."""
+    left = leads ^ card
+    if card == leads & trump:
+        rest = _suits_balance(table, kind, left, other, trump, togo, ~lane)  # my last trump
+    return -_reply(table, kind, left, other, card, trump, all_trump, rank, togo, rest)[1]
+
+
 @njit
-def _lead(leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool, togo: I64) -> U64:
+def _lead(kind: U64, leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool, togo: I64) -> U64:
     """Return the best lead against the best reply: of each suit the lowest card, and the lowest winner or else the highest."""
+    table = _table(leads ^ lowest_bit(leads), other ^ lowest_bit(other), togo)
+    total = _suits_balance(table, kind, leads, other, trump, togo, _FULL)
     best = ZERO
     best_value = -_FAR
     rest = leads
@@ -374,12 +494,13 @@ def _lead(leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool, togo: 
         high = low
         if his != ZERO:
             high = lowest_bit(mine & ~(highest_bit(his) - ONE)) if mine > his else highest_bit(mine)
-        value = -_reply(leads ^ low, other, low, trump, all_trump, rank, togo)[1]
+        others = total - _suit_balance(table, kind, leads, other, trump, togo, lane)
+        value = _lead_value(table, kind, leads, other, low, trump, all_trump, rank, togo, lane, others)
         if value > best_value:
             best_value = value
             best = low
         if high != low:
-            value = -_reply(leads ^ high, other, high, trump, all_trump, rank, togo)[1]
+            value = _lead_value(table, kind, leads, other, high, trump, all_trump, rank, togo, lane, others)
             if value > best_value:
                 best_value = value
                 best = high
