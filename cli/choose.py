@@ -102,7 +102,7 @@ def _sampled(game: str, options: dict[str, Any], quiet: bool, module: str) -> Ch
     note(f"seed {options['seed']}", quiet)
     note_if_cold(quiet, module)
     try:
-        with progress_bar(1, "worlds" if options["hand"] else "deals", quiet) as progress:
+        with progress_bar(1, "worlds" if options["hand"] or options.get("view") else "deals", quiet) as progress:
             return choose(game, progress=progress, note=lambda text: note(f"simcore: {text}", quiet), **options)
     except KeyboardInterrupt:
         return interrupted(out, *([] if given else ["--seed", str(options["seed"])]))
@@ -115,7 +115,8 @@ def _report(choices: Choices, format_: str, quiet: bool, text: Callable[[Choices
     for warning in choices.warnings:
         note(f"simcore: warning: {warning}", quiet)
     _print(choices, format_, text)
-    count, what = next((choices.sampling[what], what) for what in ("worlds", "hands", "deals") if what in choices.sampling)
+    found = [(choices.sampling[what], what) for what in ("worlds", "hands", "deals") if what in choices.sampling]
+    count, what = found[0] if found else (1, "exact answer")
     note(f"{count:,} {what} in {choices.seconds:.2f} s on {choices.threads} thread(s)", quiet)
     if choices.solving_seconds:
         solves, seconds = choices.sampling["solves"], choices.solving_seconds
@@ -130,18 +131,27 @@ def _report(choices: Choices, format_: str, quiet: bool, text: Callable[[Choices
 @click.option("--turned", metavar="CARD", help="The turned card, where it is out of play (S2).")
 @click.option("--discards", metavar="CARDS", help="Rules of Magri: the 26 discards, as 'SA HT …' (M6).")
 @click.option("--won", metavar="TRICKS", help="Tricks won in the first playout, as 'N:12 S:13': to check the cards (S11).")
-@click.option("--players", metavar="SPEC", help="Without --hand: who plays the first playout.  [default: expert]")
+@click.option(
+    "--view",
+    type=click.File("r", encoding="utf-8"),
+    metavar="FILE|-",
+    help="What one seat sees at its turn: a trace with '-' for what it cannot know.",
+)
+@click.option("--end", metavar="expert|exact", help="With --view: who plays the second playout.  [default: expert]")
+@click.option("--objective", metavar="points|win", help="With --view: what to compare by.  [default: points]")
+@click.option("--players", metavar="SPEC", help="Without --hand: who plays on; the first playout.  [default: expert]")
 @click.option("--player", multiple=True, metavar="SEAT=SPEC", help="Player of one seat; may be repeated.")
 @click.option("--confidence", type=float, metavar="P", help="That the best is the best.  [default: 0.95]")
-@click.option("--max-deals", type=int, metavar="N", help="Most deals.  [default: 4,000]")
+@click.option("--max-deals", type=int, metavar="N", help="Most deals.  [default: 4,000; worlds of a view, 10,000]")
 @use_options(*_sampling_options)
 @use_options(*_common_options)
 def showcase(format_: str, quiet: bool, **options: Any) -> int:
-    """Compare the six trumps for the seat that names, at the moment of naming (S9); without --hand, on average over deals.
+    """Compare the six trumps for the seat that names (S9), any seat's choices at its turn, or trumps on average over deals.
 
     With a hand both holdings follow from what is seen: the own hand, the showcases, the turned card or the discards.  Values are
-    exact.  Without one, the players play the first playout, and trumps, naming and the lead of the 13th trick are valued exactly
-    after it.
+    exact.  With --view, every legal card of the first playout is tried in the same random worlds that fit what the seat has seen;
+    from the naming on values are exact.  With neither, the players play the first playout, and trumps, naming and the lead of the
+    13th trick are valued exactly after it.
     """
     if options["hand"]:
         from simcore.choosing.verb import choose
@@ -149,10 +159,27 @@ def showcase(format_: str, quiet: bool, **options: Any) -> int:
         note_if_cold(quiet, "two_kernel")
         _print(choose("showcase", **options), format_, _showcase_text)
         return 0
-    choices = _sampled("showcase", options, quiet, "two_kernel")
+    viewed = options["view"] is not None
+    if viewed:
+        options["view"] = _read_view(options["view"])
+    choices = _sampled("showcase", options, quiet, "" if viewed else "two_kernel")
     if isinstance(choices, int):
         return choices
-    return _report(choices, format_, quiet, _average_text)
+    return _report(choices, format_, quiet, _view_text if viewed else _average_text)
+
+
+def _read_view(file: Any) -> str:
+    """Return the text of a view.
+
+    Raises:
+        BadInput: it cannot be read.
+    """
+    from simcore.errors import BadInput
+
+    try:
+        return str(file.read())
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"view {file.name!r} cannot be read: {error}") from None
 
 
 def _print(choices: Choices, format_: str, text: Callable[[Choices], str]) -> None:
@@ -399,6 +426,47 @@ def _average_showcase(choices: Choices, sampling: dict[str, Any]) -> list[str]:
         interval = f"{scale * row['low']:{sign}.{digits}f} {dots} {scale * row['high']:{sign}.{digits}f}"
         rows.append([row["what"], value + (" %" if percent else ""), interval, f"{row['deals']:,}"])
     return [*lines, text_table(["", "worth", f"{confidence} interval", "deals"], rows)]
+
+
+def _view_text(choices: Choices) -> str:
+    """Return the table of one seat's choices for people."""
+    config, rows, dots = choices.config, choices.rows, "…" if utf8() else ".."
+    percent, exact = config["objective"] == "win", config["method"] == "exact"
+    what = {"first": "plays to the first playout", "trump": "names the trump", "second": "plays to the second playout"}
+    lines = [
+        f"showcase, ruleset {config['ruleset']}: {config['seat']} {what[config['decision']]}, holding {config['hand']}",
+        "exact values"
+        if exact
+        else f"{choices.sampling['worlds']:,} worlds, seed {config['seed']}"
+        + ("" if config["reproducible"] else " (not reproducible: limited by time)")
+        + f"; played out by {config['players']['N']}, the second playout by {config['end']}",
+    ]
+    bars = _bars([row["mean"] - min(row["mean"] for row in rows) for row in rows])
+    body = []
+    for row, bar in zip(rows, bars, strict=True):
+        low, high = (number(row[end], 1 if percent else 2, percent=percent) for end in ("low", "high"))
+        body.append(
+            [
+                "*" if row["best"] else ("=" if row["tied"] else " "),
+                row["choice"] + (f" (as {row['equal_to']})" if row.get("equal_to") else ""),
+                number(row["mean"], 1 if percent else 2, percent=percent),
+                "exact" if exact else f"{low} {dots} {high}",
+                bar,
+                number(row["tricks"] if percent else row["win"], 2 if percent else 1, percent=not percent),
+                row.get("from", ""),
+                f"{row['deals']:,}",
+            ]
+        )
+    heads = ("win %", "tricks") if percent else ("tricks", "win %")
+    confidence = f"{100 * config['confidence']:g} % interval"
+    header = ["", rows[0]["table"], heads[0], "" if exact else confidence, "", heads[1], "from", "worlds"]
+    legend = (
+        "* best, = as good.  Tricks of the second playout."
+        if exact
+        else ("* best, = cannot be told from it.  Tricks of the second playout; bars show what is gained over the worst choice.")
+    )
+    verdict = [] if exact else [_verdict([row for row in rows if not row.get("equal_to")])]
+    return "\n".join([*lines, "", text_table(header, body, left=2), *verdict, "", legend])
 
 
 def _showcase_text(choices: Choices) -> str:

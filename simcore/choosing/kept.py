@@ -139,6 +139,7 @@ class KeptInFolder(Kept):
                 rows=result["rows"],
                 sampling=result["sampling"],
                 comparison=result.get("comparison", {}),
+                hand_points=result.get("hand_points", []),
                 notes=tuple(result["notes"]),
                 warnings=tuple(result["warnings"]),
                 _worlds=partial(_worlds, folder),

@@ -39,7 +39,8 @@ def choose(
             ruleset, players, player, objective, method, confidence, max_deals, max_solved, max_time, seed; Showcase, at the naming,
             as :func:`simcore.choosing.showcase.answer_showcase`: hand, seat, leader, show, turned, discards, won, ruleset; without
             a hand as :meth:`simcore.choosing.average_showcase.ShowcaseAverage.of`: ruleset, players, player, confidence, max_deals,
-            max_time, seed.
+            max_time, seed; with a ``view`` (what one seat sees, at any point) as :meth:`simcore.choosing.one_view.ViewQuestion.of`:
+            view, ruleset, players, end, objective, confidence, max_deals, max_time, seed.
 
     Returns:
         Choices with ``.table()`` (a pyarrow Table, one row a choice, the best first), ``.best()``, ``.rows`` and ``.decided``.
@@ -84,8 +85,20 @@ def _showcase(
     threads: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Choices:
-    """Answer for Showcase: one hand at the naming, or on average."""
-    given = {name: value for name, value in options.items() if value not in (None, (), "")}
+    """Answer for Showcase: one seat's view, one hand at the naming, or on average."""
+    given = {name: value for name, value in options.items() if value is not None and value not in ((), "")}
+    if "view" in given:
+        from simcore.choosing.one_view import ViewQuestion, answer_view
+
+        _refuse(given, (*_OF_HAND, "hand", "player"), "does not go with a view")
+        asked = ViewQuestion.of(**given)
+        if asked.seen.kind != "first":
+            if out is not None:
+                raise BadInput(f"out {str(out)!r} does not go with this view: its answer is exact, no worlds are drawn")
+            return answer_view(asked)
+        work = ChoiceWork(asked.describe(), asked.seen.ruleset)
+        return answered(work, lambda kept: answer_view(asked, kept=kept, threads=threads, progress=progress))
+    _refuse(given, ("end", "objective"), "needs a view")
     if "hand" in given:
         from simcore.choosing.showcase import answer_showcase
 
@@ -98,12 +111,13 @@ def _showcase(
         return answer_showcase(**given)
     from simcore.choosing.average_showcase import ShowcaseAverage, average_showcase
 
-    _refuse(given, ("seat", "leader", "show", "turned", "discards", "won"), "needs a hand")
+    _refuse(given, _OF_HAND, "needs a hand")
     question = ShowcaseAverage.of(**given)
     work = ChoiceWork(question.describe(), question.config.ruleset)
     return answered(work, lambda kept: average_showcase(question, kept=kept, threads=threads, progress=progress))
 
 
+_OF_HAND = ("seat", "leader", "show", "turned", "discards", "won")
 _WITHOUT_HAND = ("players", "player", "confidence", "max_deals", "max_time", "seed")
 
 
