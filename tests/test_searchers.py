@@ -54,7 +54,7 @@ def test_exact_values_are_the_solvers(name: str) -> None:
             if view.tricks_played < 9:
                 continue
             stream = streams[view.seat]
-            found = value_of("elections", "play", "pimc:worlds=6,exact_from=10", view, rules, stream)
+            found = value_of("elections", "play", "pimc:worlds=6,exact_from=10,plays=none", view, rules, stream)
             assert found.method == "exact"
             assert [choice.action for choice in found.choices] == cards_of(int(view.legal))
             worlds = elections_worlds(view, rules, own_source(stream, 1024 + 4 * int(view.tricks_played) + int(view.on_table)), 6)
@@ -99,7 +99,7 @@ def test_rollouts_are_what_the_players_would_do(name: str) -> None:
         moments = elections_moments(ruleset, seed, auction=True)
         for kind, _, view, streams in [m for n, m in enumerate(snapshots(moments)) if n % 9 == seed]:
             stream = streams[view.seat]
-            found = value_of("elections", kinds[kind], "rollout:worlds=3,calls=none", view, rules, stream)
+            found = value_of("elections", kinds[kind], "rollout:worlds=3,calls=none,plays=none", view, rules, stream)
             moment = 1024 + 4 * int(view.tricks_played) + int(view.on_table) if kind == PLAY else int(view.calls_made) + 512 * kind
             worlds = elections_worlds(view, rules, own_source(stream, moment), 3)
             for choice in found.choices:
@@ -137,7 +137,9 @@ def finish(rules: Any, seen: Any, hands: Any, kind: int, action: int) -> int:
 def test_choices_of_standing_are_told() -> None:
     ruleset = load_ruleset("elections")
     for kind, _, view, streams in elections_moments(ruleset, 5):
-        found = value_of("elections", "play", "rollout:worlds=30,objective=win", view, ruleset.record[0], streams[view.seat])
+        found = value_of(
+            "elections", "play", "rollout:worlds=30,objective=win,plays=none", view, ruleset.record[0], streams[view.seat]
+        )
         assert found.unit == "chance to win"
         assert found.effective == found.worlds == 30
         best = next(choice for choice in found.choices if choice.action == found.best)
@@ -332,6 +334,7 @@ for spec in ("rollout:worlds=1", "ismcts:iterations=8"):
         ("rollout:objective=tricks", "objective 'tricks' of player 'rollout' is not accepted; accepted: points, win"),
         ("rollout:time=nan", "time 'nan' of player 'rollout' is not accepted; accepted: a number, 0.001 to 86400"),
         ("ismcts:explore=-1", "explore '-1' of player 'ismcts' is not accepted; accepted: a number, 0 to 100"),
+        ("pimc:plays=random", "plays 'random' of player 'pimc' is not accepted; accepted: expert, greedy, none"),
         ("ismcts:worlds=3", "option 'worlds' of player 'ismcts' in 'ismcts:worlds=3' is unknown; accepted: iterations, explore"),
         ("rollout:depth=3", "option 'depth' of player 'rollout' in 'rollout:depth=3' is unknown; accepted: worlds"),
         ("rollout:decides=calls", "does not know the decisions"),

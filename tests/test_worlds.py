@@ -176,6 +176,64 @@ def explains(rules: Any, view: Any, world: tuple[int, ...], model: int, table: A
     return bool(decide(model, 1, seen, rules, streams[seen.seat]) == 1 << int(view.contract))
 
 
+def test_cards_played_weigh_worlds_by_the_model() -> None:
+    """Endings of experts' play: worlds in which experts would have played these cards come oftener, the more the fewer slips; slips
+    are counted as the engine would ask; the sample keeps half its size."""
+    ruleset = load_ruleset("elections")
+    rules = ruleset.record[0]
+
+    def follow(kind: int, view: Any, rules: Any, stream: Any, rng: random.Random) -> int:
+        legal = int(view.legal)
+        return int(decide(EXPERT, kind, view, rules, stream)) if legal & (legal - 1) else legal
+
+    checked = 0
+    for seed in range(300):
+        for _, table, view, streams in elections_moments(ruleset, seed, follow=follow):
+            if view.tricks_played != 10:
+                continue
+            if not 10 <= four_worlds.count_worlds(view, np.zeros(four_worlds.WAYS)) <= 100:
+                break
+            worlds = all_worlds(view)
+            again, seen = new_table()[0], new_view()[0]
+            slips = {world: play_slips(rules, view, world, again, seen, streams) for world in worlds}
+            assert slips[tuple(int(hand) for hand in table.hands)] == 0, "it is what they did"
+            if len(set(slips.values())) < 3:
+                break
+            sample = elections_worlds(view, rules, source(seed), 500, EXPERT, EXPERT)
+            assert sample.size == 500
+            assert 240 <= sample.effective <= 500
+            counts: Counter[tuple[int, ...]] = Counter()
+            for hands, weight in zip(sample.hands, sample.weights, strict=True):
+                counts[tuple(int(hand) for hand in hands)] += int(weight)
+            fewest = min(slips.values())
+            often = [world for world in worlds if slips[world] == fewest]
+            seldom = [world for world in worlds if slips[world] > fewest]
+            assert sum(counts[w] for w in often) / len(often) > 2 * sum(counts[w] for w in seldom) / len(seldom)
+            for world in often[:10]:
+                hands = np.array(world, np.uint64)
+                assert four_worlds.play_slips_of(rules, view, hands, EXPERT, again, seen, streams) == slips[world]
+            checked += 1
+            break
+        if checked == 3:
+            break
+    assert checked == 3
+
+
+def play_slips(rules: Any, view: Any, world: tuple[int, ...], table: Any, seen: Any, streams: Any) -> int:
+    """Count the cards of others that experts would not have played; the engine asks, not the sampler."""
+    table.hands[:] = np.array(world, np.uint64) | view.played
+    elections.start_deal(table, seen, view.dealer, view.lots)
+    elections.force_contract(rules, table, seen, view.contract, view.declarer, view.pairing)
+    slips = 0
+    for card in view.history[: 4 * view.tricks_played + view.on_table]:
+        elections.prepare(rules, table, seen)
+        legal = int(seen.legal)
+        if seen.seat != view.seat and legal & (legal - 1):
+            slips += int(decide(EXPERT, PLAY, seen, rules, streams[seen.seat])) != 1 << int(card)
+        elections.apply(rules, table, seen, PLAY, np.uint64(1 << int(card)))
+    return slips
+
+
 def test_calls_that_no_model_makes_do_not_stall() -> None:
     """A random auction: no world explains it; the sample is weighed, its effective size says how good it is."""
     ruleset = load_ruleset("variety")

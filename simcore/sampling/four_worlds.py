@@ -10,6 +10,9 @@ they would have had, make these calls or others.  ``sample_worlds`` draws worlds
 then uniform among those that do.  Where they are too rare it stops at a fixed number, and weighs each world by ``SLIP`` for every
 call that the model would not have made: sampling with importance weights, whose effective size (Kish: the square of the sum over
 the sum of squares) is reported.
+
+Cards played are evidence too, and a player model knows far less of them than of calls: hardly a world explains all.  So worlds are
+only weighed, by a factor for each card that the model would not have played; the caller chooses the factor (``worlds.py``).
 """
 
 from __future__ import annotations
@@ -20,9 +23,9 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, popcount
-from simcore.elections.engine import apply, prepare, start_deal
+from simcore.elections.engine import apply, force_contract, prepare, start_deal
 from simcore.elections.policies import decide
-from simcore.elections.state import AUCTION, CALL, CONTRACT, NAMING, PLAYING
+from simcore.elections.state import AUCTION, CALL, CONTRACT, NAMING, PLAY, PLAYING
 from simcore.rng import open_streams
 from simcore.sampling.unseen import CHOOSE, chance, draw_cards
 
@@ -157,6 +160,31 @@ def slips_of(rules: Any, seen: Any, hands: Any, model: I64, most: I64, table: An
 
 
 @njit
+def play_slips_of(rules: Any, seen: Any, hands: Any, model: I64, table: Any, view: Any, streams: Any) -> I64:
+    """Return how many cards the others have played that the model would not have; arguments as for :func:`slips_of`."""
+    slips = np.int64(0)
+    for seat in range(4):
+        table.hands[seat] = hands[seat] | seen.played[seat]
+    start_deal(table, view, seen.dealer, seen.lots)
+    for i in range(seen.calls_made):
+        prepare(rules, table, view)
+        apply(rules, table, view, CALL, ONE << np.uint64(seen.calls[i]))
+    if seen.forced == 1:
+        force_contract(rules, table, view, seen.contract, seen.declarer, seen.pairing)
+    else:
+        prepare(rules, table, view)
+        apply(rules, table, view, CONTRACT, ONE << np.uint64(seen.contract))
+    for i in range(4 * seen.tricks_played + seen.on_table):
+        card = ONE << np.uint64(seen.history[i])
+        prepare(rules, table, view)
+        legal = view.legal
+        if table.turn != seen.seat and legal & (legal - ONE) != ZERO:
+            slips += np.int64(decide(model, PLAY, view, rules, streams[table.turn]) != card)
+        apply(rules, table, view, PLAY, card)
+    return slips
+
+
+@njit
 def sample_worlds(
     rules: Any,
     seen: Any,
@@ -171,10 +199,13 @@ def sample_worlds(
     streams: Any,
     hands: Any,
     slips: Any,
+    play_model: I64,
+    play_slips: Any,
 ) -> tuple[I64, I64]:
     """Draw worlds for the deciding seat of ``seen``; returns how many were tried and how many of them are in ``hands``.
 
     ``wanted`` worlds that explain every call, or, where ``most`` were tried before there were so many, all that are not hopeless.
+    Where cards are judged too, all of ``most`` that are not hopeless.
 
     Args:
         model: policy number of the players that called, NO_MODEL to take calls as no evidence.
@@ -183,7 +214,10 @@ def sample_worlds(
         table, view, streams: working space.
         hands: uint64[most, 4], written.
         slips: int64[most], written: calls that the model would not have made.
+        play_model: policy number of the players whose cards are judged, or NO_MODEL.
+        play_slips: int64[most], written: cards that it would not have played.
     """
+    judge = play_model != NO_MODEL and seen.contract >= 0 and seen.tricks_played + seen.on_table > 0
     if count_worlds(seen, ways) <= 0.0:
         return np.int64(0), np.int64(0)
     listen = model != NO_MODEL and seen.forced == 0 and seen.calls_made > 0
@@ -191,7 +225,7 @@ def sample_worlds(
     perfect = np.int64(0)
     kept = np.int64(0)
     tried = np.int64(0)
-    while perfect < wanted and tried < most:
+    while (judge or perfect < wanted) and tried < most:
         deal_world(seen, ways, source, hands[kept])
         slips[kept] = 0
         if listen:
@@ -200,9 +234,12 @@ def sample_worlds(
         tried += 1
         if slips[kept] <= fewest + _HOPELESS:
             fewest = min(fewest, slips[kept])
+            play_slips[kept] = 0
+            if judge:
+                play_slips[kept] = play_slips_of(rules, seen, hands[kept], play_model, table, view, streams)
             perfect += np.int64(slips[kept] == 0)
             kept += 1
-    if perfect == wanted:  # drop the others: those left are uniform among all that explain the calls
+    if not judge and perfect == wanted:  # drop the others: those left are uniform among all that explain the calls
         place = np.int64(0)
         for i in range(kept):
             if slips[i] == 0:

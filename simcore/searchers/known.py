@@ -11,6 +11,7 @@ __all__ = ["SEARCHING"]
 _COMMON = {
     "player": "who plays worlds out: expert, greedy, random; expert",
     "calls": "who the calls heard are judged by: expert, greedy, none; expert",
+    "plays": "Elections: who the cards played are judged by: expert, greedy, none; expert",
     "objective": "points, or win: the chance to win the deal; points",
     "time": "seconds a decision, in place of a number: the run is then not reproducible",
 }

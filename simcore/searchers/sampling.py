@@ -92,6 +92,7 @@ class Plan:
     rollouts: _Budget  # before exact solving
     policy: int  # plays worlds out
     model: int  # judges calls heard
+    play_model: int  # judges cards played
     win: bool  # objective: chance to win the deal
     exact_end: bool = False  # Showcase: second playout solved
     exact_from: int = 14  # trick from which on worlds are solved
@@ -104,12 +105,13 @@ def _budget(options: Options, key: str, default: int, most: int) -> _Budget:
 
 
 def _rollout_plan(options: Options) -> Plan:
-    budget = _budget(options, "worlds", 100, 1_000_000)
+    budget = _budget(options, "worlds", 100, 100_000)
     return Plan(
         budget,
         budget,
         ROLLOUT_PLAYERS[options.word("player", ROLLOUT_PLAYERS)],
         MODELS[options.word("calls", ("expert", "greedy", "none"))],
+        MODELS[options.word("plays", ("expert", "greedy", "none"))],
         options.word("objective", ("points", "win")) == "win",
         options.word("end", ("expert", "exact")) == "exact",
     )
@@ -145,9 +147,10 @@ def pimc(game: str, given: dict[str, str]) -> dict[str, Decision]:
     budget = _budget(options, "worlds", 20, 100_000)
     plan = Plan(
         budget,
-        _budget(options, "rollouts", 100, 1_000_000),
+        _budget(options, "rollouts", 100, 100_000),
         ROLLOUT_PLAYERS[options.word("player", ROLLOUT_PLAYERS)],
         MODELS[options.word("calls", ("expert", "greedy", "none"))],
+        MODELS[options.word("plays", ("expert", "greedy", "none"))],
         options.word("objective", ("points", "win")) == "win",
         exact_from=options.whole("exact_from", 6, 1, 14),
     )
@@ -201,7 +204,7 @@ def _value_elections(view: Any, rules: Any, stream: Any, *, quick: bool, plan: P
     numbers = np.array(actions, np.int64)
 
     def batch(count: int) -> tuple[Worlds, np.ndarray]:
-        worlds = elections_worlds(view, rules, source, count, plan.model)
+        worlds = elections_worlds(view, rules, source, count, plan.model, plan.play_model)
         if quick and len(actions) == 1:
             return worlds, np.zeros((len(worlds.hands), 1), np.int32)
         if exact:

@@ -48,6 +48,7 @@ class _Plan:
     seconds: float | None
     policy: int
     model: int
+    play_model: int
     win: bool
     explore: float
 
@@ -78,6 +79,7 @@ def ismcts(game: str, given: dict[str, str]) -> dict[str, Decision]:
         seconds,
         ROLLOUT_PLAYERS[options.word("player", ROLLOUT_PLAYERS)],
         MODELS[options.word("calls", ("expert", "greedy", "none"))],
+        MODELS[options.word("plays", ("expert", "greedy", "none"))],
         options.word("objective", ("points", "win")) == "win",
         options.real("explore", 0.7, 0.0, 100.0),
     )
@@ -105,7 +107,7 @@ def _value_elections(view: Any, rules: Any, stream: Any, *, quick: bool, plan: _
     if quick and len(set(stands.values())) == 1:
         return _only(stands, unit)
     source = own_source(stream, moment_of(view, kind))
-    worlds = elections_worlds(view, rules, source, min(plan.iterations, _WORLDS), plan.model)
+    worlds = elections_worlds(view, rules, source, min(plan.iterations, _WORLDS), plan.model, plan.play_model)
     hands = np.repeat(worlds.hands, worlds.weights, axis=0)
     key = np.uint64(next_word(source))
     column = RESULTS.index("win" if plan.win else "relative3")

@@ -25,6 +25,10 @@ __all__ = ["MODELS", "Worlds", "elections_worlds", "own_source", "showcase_world
 MODELS = {"none": four_worlds.NO_MODEL, "expert": 2, "greedy": 1}
 #: Worlds tried for each that is wanted, before calls that none of them explains are taken as slips.
 _TRIES = 64
+#: Where cards played are judged: worlds tried, unless four times as many as are wanted are more.
+_JUDGED = 2000
+#: A card that the model would not have played weighs at least this, and as much more as leaves the sample half its size.
+_PLAY_SLIP = 0.05
 
 _local = threading.local()
 
@@ -82,7 +86,14 @@ def own_source(stream: Any, moment: int) -> Any:
     return source
 
 
-def elections_worlds(view: Any, rules: Any, source: Any, wanted: int, model: int = four_worlds.NO_MODEL) -> Worlds:
+def elections_worlds(
+    view: Any,
+    rules: Any,
+    source: Any,
+    wanted: int,
+    model: int = four_worlds.NO_MODEL,
+    play_model: int = four_worlds.NO_MODEL,
+) -> Worlds:
     """Return worlds of Elections for the deciding seat of a view.
 
     Args:
@@ -90,29 +101,51 @@ def elections_worlds(view: Any, rules: Any, source: Any, wanted: int, model: int
         source: a Source, drawn from.
         wanted: how many.
         model: policy number of the built-in player by which calls heard are judged, or NO_MODEL.
+        play_model: the same for the cards that the others have played.
 
     Raises:
         BadInput: the view contradicts itself: no deal is like that.
     """
     space = _space()
     most = wanted if model == four_worlds.NO_MODEL or view.forced or view.calls_made == 0 else _TRIES * wanted
-    hands, slips = np.zeros((most, 4), np.uint64), np.zeros(most, np.int64)
+    judged = play_model != four_worlds.NO_MODEL and view.contract >= 0 and view.tricks_played + view.on_table > 0
+    if judged:
+        most = max(4 * wanted, _JUDGED)
+    hands, slips, play_slips = np.zeros((most, 4), np.uint64), np.zeros(most, np.int64), np.zeros(most, np.int64)
     key = np.uint64(next_word(source))
     work = (space.ways, source, space.table, space.view, space.streams)
-    tried, kept = four_worlds.sample_worlds(rules, view, model, wanted, most, key, *work, hands, slips)
+    tried, kept = four_worlds.sample_worlds(rules, view, model, wanted, most, key, *work, hands, slips, play_model, play_slips)
     if tried == 0:
         raise BadInput("no deal is as the view says: cards played, voids and sizes of hands contradict one another")
-    hands, slips = hands[:kept], slips[:kept]
-    if kept == wanted and slips.min() == slips.max():
+    hands, slips, play_slips = hands[:kept], slips[:kept], play_slips[:kept]
+    if not judged and kept == wanted and slips.min() == slips.max():
         return Worlds(hands, np.ones(kept, np.int64), None, int(tried), float(kept), int(slips.min()))
     weights = four_worlds.SLIP ** (slips - slips.min())
-    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    if judged:
+        weights = _tempered(weights, play_slips - play_slips.min(), wanted / 2)
+    effective = _effective(weights)
     # systematic resampling: each world as often as its weight says, up or down to a whole number (Kitagawa 1996)
     edges = np.cumsum(weights) * (wanted / weights.sum())
     edges[-1] = wanted
     counts = np.diff(np.ceil(edges - chance(source)).astype(np.int64), prepend=0)
     chosen = np.flatnonzero(counts)
     return Worlds(hands[chosen], counts[chosen], None, int(tried), min(effective, float(wanted)), int(slips.min()))
+
+
+def _effective(weights: np.ndarray) -> float:
+    """Return Kish's effective size of a weighed sample."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def _tempered(weights: np.ndarray, slips: np.ndarray, wanted: float) -> np.ndarray:
+    """Return weights times a factor to the power of slips: the least factor that leaves an effective size, from _PLAY_SLIP to 1."""
+    low, high = _PLAY_SLIP, 1.0
+    if _effective(weights * low**slips) >= wanted:
+        return weights * low**slips
+    for _ in range(12):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _effective(weights * middle**slips) >= wanted else (middle, high)
+    return weights * high**slips
 
 
 def showcase_worlds(view: Any, rules: Any, source: Any, wanted: int) -> Worlds:
