@@ -280,6 +280,13 @@ def test_several_players_have_ratings_and_corrected_comparisons() -> None:
     assert [row["p_holm"] for row in result.rows] == holm([row["p"] for row in result.rows])
 
 
+def test_a_player_that_thinks_by_the_clock_is_noted() -> None:
+    contest = make_contest("elections", ["pimc:time=0.01", "greedy"], contract="nt-most", deals=8, seed=1)
+    assert contest.describe()["reproducible"] is False
+    assert any("not reproducible" in note for note in contest.notes)
+    assert make_contest("elections", ["pimc", "greedy"], contract="nt-most", deals=8, seed=1).describe()["reproducible"] is True
+
+
 def test_two_names_of_one_player_stay_open() -> None:
     result = simcore.compare("elections", "greedy", "random+greedy", contract="nt-most", deals=24, seed=1, solved=0)
     row = result.rows[0]

@@ -191,6 +191,7 @@ class Contest:
             "command": "compare",
             "players": [player.spec for player in self.players],
             "player_files": {d.player: d.sha256 for d in outside if d.sha256},
+            "reproducible": not any(d.clocked for d in outside),
             "contracts": list(self.contracts),
             "seatings": list(self.seatings),
             "confidence": self.confidence,

@@ -25,7 +25,7 @@ from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, popcount
 from simcore.elections.engine import apply, force_contract, prepare, start_deal
 from simcore.elections.policies import decide
-from simcore.elections.state import AUCTION, CALL, CONTRACT, NAMING, PLAY, PLAYING
+from simcore.elections.state import CALL, CONTRACT, NAMING, PLAY
 from simcore.rng import open_streams
 from simcore.sampling.unseen import CHOOSE, chance, draw_cards
 
@@ -249,7 +249,3 @@ def sample_worlds(
                 place += 1
         kept = place
     return tried, kept
-
-
-#: Phases in the order of the kinds of decision.
-PHASES = (AUCTION, NAMING, PLAYING)
