@@ -387,11 +387,20 @@ def _average_elections(choices: Choices, sampling: dict[str, Any]) -> list[str]:
         for row in second
     ]
     header = ["contract", "leader's side", *(f"partner {name}" for name in names)]
-    return [
-        *lines,
-        text_table(header, body),
-        "leader's side: its margin; then the attackers', their partner sitting left of the declarer, …",
-    ]
+    legend = "leader's side: its margin; then the attackers', by where the declarer's partner sits"
+    return [*lines, text_table(header, body), legend, *_points_lines(choices)]
+
+
+def _points_lines(choices: Choices) -> list[str]:
+    """Return what makes a hand good, to be added up in one's head."""
+    if not choices.hand_points:
+        return []
+    lines = ["", "What makes a hand good: points to add up for the margin to expect as declarer, experts at the table"]
+    for row in choices.hand_points:
+        share = f"R{'²' if utf8() else '2'} {row['r2_hand']:.2f} of what hands are worth"
+        lines.append(f"{row['choice']}: start from {row['base']:+g}   ({share})")
+        lines += [f"  {value:>+5.1f}  {what}" for what, value in row["add"]]
+    return lines
 
 
 def _average_showcase(choices: Choices, sampling: dict[str, Any]) -> list[str]:

@@ -183,6 +183,12 @@ def test_commands_print_and_write(tmp_path: Path) -> None:
     done = run("choose", "elections", "--seed", "7", "--max-deals", "12", "--out", str(tmp_path / "e"), status=3)
     assert "12 random hands" in done.stdout
     assert "leader's side" in done.stdout
+    assert "What makes a hand good" in done.stdout
+    assert "clubs-tricks: start from" in done.stdout
+    again = run("choose", "elections", "--seed", "7", "--max-deals", "12", "--out", str(tmp_path / "e"), status=3)
+    assert again.stdout == done.stdout  # a finished answer is shown again, whole
+    page = simcore.report(tmp_path / "e")
+    assert "What makes a hand good" in page.markdown
     assert pq.read_table(tmp_path / "e" / "worlds.parquet").num_rows == 12 * 8
     done = run("choose", "showcase", "--seed", "7", "--max-deals", "8", "--out", str(tmp_path / "s"), status=3)
     assert "naming (S9)" in done.stdout

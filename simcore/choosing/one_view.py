@@ -248,7 +248,7 @@ def _rows(
     for place in race.standings():
         choice = place.choice
         tricks = np.concatenate([points[:, playing.index(choice)] for _, playing, points in batches if choice in playing])
-        alike = sorted((card for card, tried in stands.items() if tried == actions[choice]), reverse=True)
+        alike = sorted(card for card, tried in stands.items() if tried == actions[choice])  # the one tried is the lowest
         for card in alike:
             rows.append(
                 {

@@ -40,7 +40,7 @@ def average_page(result: Result) -> Page:
         body = _showcase(result, tables)
     else:
         title, what, count = "Which contract, on average?", "random hands", answer["sampling"]["hands"]
-        body = _elections(result, tables, answer["sampling"])
+        body = [*_elections(result, tables, answer["sampling"]), *_points(answer.get("hand_points", []))]
     lead = f"{count:,} {what} under the ruleset {config['ruleset']}, players {who(config['players'])}."
     end = reproduction("choose", config, result.manifest["ruleset_text"])
     return Page(title, lead, [*body, *notes, Text(_STOPPED.get(answer["sampling"]["stopped"], "")), end])
@@ -142,6 +142,34 @@ def _fresh(result: Result, objective: str, *, percent: bool) -> list[Block]:
     foot = f"Hands in {len(points)} groups by what was promised. Lines: 95 % intervals; the unit is the hand."
     plot = Calibration(points, f"Best contracts: {objective}", "promised", "in fresh worlds", 2, percent=percent, foot=foot)
     return [Section("What the choice promises, and what it brings", [Text(text), plot])]
+
+
+def _points(rows: list[dict[str, Any]]) -> list[Block]:
+    """Return what makes a hand good: points to add up, and how margins followed them on held-out deals."""
+    if not rows:
+        return []
+    text = (
+        "Points to add up for the margin that a declarer’s hand may expect, partner and opponents unknown, experts at the table. "
+        "R² is the share of the differences between hands’ expected margins that the points explain; a single deal depends far "
+        "more on the other hands."
+    )
+    counts = [
+        [
+            row["choice"],
+            figure_text(row["base"], 1, sign=True),
+            "; ".join(f"{figure_text(value, 1, sign=True)} {what}" for what, value in row["add"]),
+            figure_text(row["r2_hand"], 2),
+            figure_text(row["r2_deal"], 3),
+        ]
+        for row in rows
+    ]
+    columns = [Column("contract", True), Column("start from"), Column("add", True), Column("R² of hands"), Column("R² of deals")]
+    plots: list[Block] = []
+    for row in rows:
+        groups = [CalibrationPoint(point[0], _span(point[1], point[2], 0.95), int(point[3])) for point in row["calibration"]]
+        plots.append(Calibration(groups, row["choice"], "points", "margin", 1))
+    said = "Held-out deals in ten groups by their points: on the diagonal the margin is what the points say."
+    return [Section("What makes a hand good", [Text(text), Table(columns, counts, "Points"), Text(said), Grid(plots)])]
 
 
 def _worths(result: Result, names: list[str]) -> list[Block]:

@@ -10,6 +10,7 @@ from simcore.reports.commands import reproduction
 from simcore.reports.markup import figure_text, interval_text
 from simcore.reports.of_average import average_page
 from simcore.reports.of_simulation import SEAT_NAMES, who
+from simcore.reports.of_view import view_page
 from simcore.reports.results import Result
 
 __all__ = ["choice_page"]
@@ -30,6 +31,8 @@ def choice_page(result: Result) -> Page:
     config, answer = result.config, result.manifest["result"]
     if config.get("about") == "average":
         return average_page(result)
+    if config.get("about") == "view":
+        return view_page(result)
     rows: list[dict[str, Any]] = answer["rows"]
     tables = list(dict.fromkeys(row["table"] for row in rows))
     seat = SEAT_NAMES[config["seat"]]
