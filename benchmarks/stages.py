@@ -15,7 +15,8 @@ from benchmarks.peers import Peer
 from benchmarks.reference import compiler, reference_for
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config, make_config
-from simcore.batches.run import CHUNK_DEALS, run_simulation
+from simcore.batches.parts import CHUNK_DEALS
+from simcore.batches.run import run_simulation
 from simcore.deals.dealing import deal_hands
 
 __all__ = ["against_c", "against_peers", "growth", "memory", "players", "startup", "threads", "where_time_goes", "writer"]

@@ -147,7 +147,7 @@ class Contest:
 
     def command(self) -> list[str]:
         """Return the words of the command that makes this comparison again."""
-        words = ["simcore", "compare", self.game, *(player.spec for player in self.players), *self._deal_options()]
+        words = ["simcore", "compare", self.game, *(_given(player) for player in self.players), *self._deal_options()]
         words += ["--deals", str(self.base.deals), "--first", str(self.base.first), "--seed", str(self.base.seed)]
         if self.contracts != (None,):
             what = "--trump" if self.game == "showcase" else "--contract"
@@ -167,7 +167,7 @@ class Contest:
             value = getattr(config, name)
             words += [] if value is None else [f"--{name}", str(value)]
         seats = zip(GAME_SEATS[self.game], config.players, strict=True)
-        return [*words, *(word for seat, player in seats for word in ("--player", f"{seat}={player.spec}"))]
+        return [*words, *(word for seat, player in seats for word in ("--player", f"{seat}={_given(player)}"))]
 
     def _deal_options(self) -> list[str]:
         """Return the options that say which deals these are, but for seed and indices."""
@@ -251,10 +251,17 @@ def _seatings(game: str, contracts: tuple[str | None, ...], pairs: str | None) -
 def _players(specs: Sequence[str], game: str) -> tuple[Player, ...]:
     if not 2 <= len(specs) <= MOST_PLAYERS:
         raise BadInput(f"{len(specs)} player(s) named; accepted: 2 to {MOST_PLAYERS}")
-    for spec in specs:
-        if specs.count(spec) > 1:
-            raise BadInput(f"player {spec!r} is named twice; against itself every difference is 0; accepted: different players")
-    return tuple(parse_player(spec, game) for spec in specs)
+    players = tuple(parse_player(spec, game) for spec in specs)
+    names = [player.spec for player in players]  # without how files' functions are called: that changes no decision
+    for name in names:
+        if names.count(name) > 1:
+            raise BadInput(f"player {name!r} is named twice; against itself every difference is 0; accepted: different players")
+    return players
+
+
+def _given(player: Player) -> str:
+    """Return a player as he was named."""
+    return player.given or player.spec
 
 
 def _named(value: object) -> bool:

@@ -1,6 +1,6 @@
-"""How long each player takes for a decision: measured apart from the comparison, for a file beside it.
+"""How long each player takes for a decision, for a file beside the comparison: nothing of the clock enters the tables.
 
-The clock tells something else every time, so nothing of this enters the tables.
+Players in Python are watched while they play; compiled ones play deals apart: a clock in the kernels would cost more than they do.
 """
 
 from __future__ import annotations
@@ -35,8 +35,16 @@ def _decisions(contest: Contest, trace: dict[str, Any]) -> int:
 
 def time_players(contest: Contest, note: Callable[[str], object] = lambda text: None) -> dict[str, Any]:
     """Play deals with each player in every seat, on one thread; returns plain data."""
-    rows = []
+    rows: list[dict[str, Any]] = []
     for player in contest.players:
+        asked = [(decision.kind, spent) for decision in player.outside if decision is not None for spent in decision.spent.values()]
+        if asked:  # a player in Python was watched while he played
+            for kind in dict.fromkeys(kind for kind, _ in asked):
+                made = sum(count for named, (count, _) in asked if named == kind)
+                mean = sum(seconds for named, (_, seconds) in asked if named == kind) / made
+                rows.append({"player": player.spec, "decision": kind, "seconds_a_decision": mean, "decisions": made})
+                note(f"time a decision: {player.spec}, {kind} {_shown(mean)}")
+            continue
         config = contest.config(contest.cells[0], contest.seatings[0])
         backend = backend_for(replace(config, players=(player,) * len(config.players)))
         most = config.deals if config.given is not None else _MOST_DEALS
@@ -56,12 +64,16 @@ def time_players(contest: Contest, note: Callable[[str], object] = lambda text: 
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
         each = seconds / deals / (made / counted) if made else None
-        rows.append({"player": player.spec, "seconds_a_decision": each, "deals": deals, "decisions_a_deal": made / counted})
+        rows.append(
+            {"player": player.spec, "decision": "any", "seconds_a_decision": each, "decisions": round(deals * made / counted)}
+        )
         note(f"time a decision: {player.spec} {_shown(each)}")
-    return {"cpu": cpu_name(), "what": "whole deals, the player in every seat, one thread; forced decisions count", "rows": rows}
+    what = "players in Python: their decisions in this process; others: whole deals on one thread, forced decisions count too"
+    return {"cpu": cpu_name(), "what": what, "rows": rows}
 
 
 def _shown(seconds: float | None) -> str:
+    """Return a time for people."""
     if seconds is None:
         return "-"
     return f"{1e6 * seconds:.2g} µs" if seconds < 1e-3 else f"{1e3 * seconds:.3g} ms"

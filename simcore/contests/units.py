@@ -82,7 +82,7 @@ class Sums:
         difference   A's points less B's over all playings
         score        A's wins over all playings, in SCORE-ths
         places       [places, 3]: A's points there, B's, and in how many playings each sat there
-        reached      [contracts or trumps, 2]: differences of the playings that came to it, and their number
+        reached      [contracts or trumps, 2]: differences of the playings that came to it, and their number; where none is forced
         playings     [deals, seatings]: differences
     """
 
@@ -113,21 +113,28 @@ class Sums:
             return
         playings = _numbers(table, "difference").reshape(seatings, deals)
         new: dict[str, Ints] = {
-            "playings": np.ascontiguousarray(playings.T),
+            "playings": np.ascontiguousarray(playings.T, np.int32),
             "difference": playings.reshape(seatings, units, -1).sum(axis=(0, 2)),
         }
         facts = _Facts(contest, table, deals)
         new["score"] = facts.score().reshape(seatings, units, -1).sum(axis=(0, 2))
         places = np.stack([facts.place(name) for name in places_of(contest)])  # [places, 3, seatings, deals]
-        new["places"] = places.reshape(len(places), 3, seatings, units, -1).sum(axis=(2, 4)).transpose(2, 0, 1)
+        new["places"] = places.reshape(len(places), 3, seatings, units, -1).sum(axis=(2, 4)).transpose(2, 0, 1).astype(np.int32)
+        if contest.contracts == (None,):
+            new["reached"] = self._reached(facts, playings, units)
+        for name, values in new.items():
+            self._parts.setdefault(name, []).append(values)
+        self.units += units
+
+    def _reached(self, facts: _Facts, playings: Ints, units: int) -> Ints:
+        """Return the differences of the playings by the contract or trump they came to, and their number."""
+        contest = self._contest
         words = TRUMPS if contest.game == "showcase" else contest.ruleset.contract_ids
         came = facts.column("trump" if contest.game == "showcase" else "contract", words)
         hits = came[None] == np.arange(len(words))[:, None, None]
         both = np.stack([hits * playings[None], hits.astype(np.int64)])  # [2, words, seatings, deals]
-        new["reached"] = both.reshape(2, len(words), seatings, units, -1).sum(axis=(2, 4)).transpose(2, 1, 0)
-        for name, values in new.items():
-            self._parts.setdefault(name, []).append(values)
-        self.units += units
+        sums: Ints = both.reshape(2, len(words), len(contest.seatings), units, -1).sum(axis=(2, 4)).astype(np.int32)
+        return sums.transpose(2, 1, 0)
 
 
 class _Facts:
