@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 from oracles import ROOT
 
-from benchmarks import measure, report
+from benchmarks import measure, report, standing
 from simcore.batches.config import make_config
 from simcore.batches.run import run_simulation
+from simcore.rules import SHIPPED
 
 
 @pytest.mark.parametrize(("game", "limit"), [("elections", 8), ("showcase", 8)])
@@ -58,3 +60,16 @@ def test_the_committed_report_is_of_one_real_run() -> None:
     quoted = re.search(r"([\d.]+) million random Elections deals", readme)
     assert quoted is not None
     assert float(quoted[1]) == pytest.approx(data["c"]["elections"]["cards_per_second"]["simcore"] / 52e6, abs=0.05)
+
+
+def test_the_readme_quotes_the_standing_comparison() -> None:
+    """The table is that of the committed report, which follows from the figures beside it and has every ruleset."""
+    folder = ROOT / "benchmarks" / "players"
+    data = json.loads((folder / "standing.json").read_text())
+    rows = data["rows"]
+    table = "\n".join(standing.table(rows, standing.compiled_pairs(rows)))
+    assert table in (folder / "standing.md").read_text()
+    assert table in (ROOT / "README.md").read_text()
+    assert {row["what"].partition(":")[0] for row in rows} == set(SHIPPED)
+    for row in rows:
+        assert row["low"] <= row["mean"] <= row["high"]

@@ -329,7 +329,7 @@ def side_margins(ruleset: str, deals: int) -> np.ndarray:
 
 
 def test_beats_greedy_in_every_contract() -> None:
-    """Fixed seed; the thresholds lie more than six standard errors below the measured margins (benchmarks/strength.py)."""
+    """Fixed seed; the thresholds lie more than six standard errors below the measured margins (benchmarks/standing.py)."""
     assert (side_margins("elections", 1500) > [0.9, 1.6, 0.8, 1.4, 1.2, 8, 9, 1.8]).all()
     assert (side_margins("elections-joint", 1500) > [0.2, 1.7, 1.2, 8, 3]).all()
     assert (side_margins("tricks", 1500) > [0.5, 0.3, 0.3, 0.3, 0.3]).all()
