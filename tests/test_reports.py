@@ -5,13 +5,16 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import math
 import random
+import re
 import shlex
 import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from browser import CHROMIUM, look
 from test_cli import run
@@ -19,6 +22,7 @@ from test_cli import run
 import simcore
 from simcore.errors import BadInput, RunError, SimcoreError
 from simcore.reports.commands import command_line
+from simcore.reports.markup import figure_text, interval_text
 from simcore.reports.results import open_result
 
 HAND = "AKQJT98.AK.32.32"
@@ -62,6 +66,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     simcore.balance("elections", deals=80, traced=16, seed=4, against=ruleset_file(folder), out=folder / "balance")
     simcore.balance("showcase", deals=40, traced=8, seed=4, ruleset="showcase-magri", players="greedy", out=folder / "fair")
     simcore.compare("elections", "greedy", "random", "expert", deals=16, seed=4, solved=0, out=folder / "contest")
+    simcore.simulate("elections", deals=400, seed=7, contract="spades-clubs", hands=True, players="expert", out=folder / "hands")
     return folder
 
 
@@ -110,8 +115,6 @@ def test_same_folder_same_bytes(results: Path, tmp_path: Path, name: str) -> Non
 
 
 def test_figures_are_those_of_the_summary(results: Path) -> None:
-    from simcore.reports.markup import figure_text, interval_text
-
     text = simcore.report(results / "auction").markdown
     again = simcore.simulate("elections", deals=808, seed=7, rounds=True, players="expert", player=["N=greedy"])
     rows = [row for row in again.summary_data()["rows"] if row["deals"]]
@@ -134,6 +137,39 @@ def test_distributions_are_those_of_the_tables(results: Path) -> None:
         if contract is not None:
             expected.setdefault(contract, Counter())[points] += 1
     assert counted == expected
+
+
+def test_what_hands_foretell_is_held_against_what_came(results: Path) -> None:
+    """The groups of the calibration are those of the model and the table, counted plainly."""
+    from simcore.worth import model_of
+
+    rules = simcore.load_ruleset("elections")
+    contract = rules.contract("spades-clubs")
+    model = model_of(rules.meaning(contract), contract)
+    assert model is not None
+    groups: dict[int, list[tuple[float, int]]] = {}
+    options: dict[str, Any] = {"deals": 400, "seed": 7, "contract": "spades-clubs", "hands": True, "players": "expert"}
+    for row in simcore.simulate("elections", **options).table().to_pylist():
+        held = np.array([row[f"hand_{row['declarer'].lower()}"]], np.uint64)
+        foretold = float(model.margins(held)[0])
+        margin = row["points_attackers"] - row["points_defenders"]
+        groups.setdefault(math.floor(foretold / (model.spread / 2)), []).append((foretold, margin))
+    text = simcore.report(results / "hands").markdown
+    section = text[text.index("What hands foretell") :]
+    shown = [group for _, group in sorted(groups.items()) if len(group) >= 30]
+    assert len(shown) >= 4
+    for group in shown:
+        foretold, seen = (figure_text(sum(values) / len(group), 1) for values in zip(*group, strict=True))
+        assert re.search(rf"\| {foretold} \| {seen} \| .* \| {len(group)} \|", section), (foretold, seen)
+
+
+def test_what_makes_a_hand_good_is_told(results: Path) -> None:
+    text = simcore.report(results / "average").markdown
+    data = json.loads((results / "average" / "manifest.json").read_text("utf-8"))["result"]
+    assert len(data["hand_points"]) == 8
+    for model in data["hand_points"]:
+        assert f"**{model['choice']}: R² {model['r2_hand']:.2f}**" in text
+        assert f"| {model['add'][0][0]} | {figure_text(model['add'][0][1], 1, sign=True)} |" in text
 
 
 def test_best_contracts_are_held_against_fresh_worlds(results: Path) -> None:
@@ -195,6 +231,8 @@ def test_damage_is_told(results: Path, tmp_path: Path) -> None:
             ("auction", lambda f: (f / "rounds.parquet").write_bytes(b"no parquet"), RunError, "rounds"),
             ("choice", lambda f: damage(f, lambda m: m["result"]["rows"][0].update(deals=1)), BadInput, "counts 1"),
             ("choice", lambda f: damage(f, lambda m: m["result"].pop("sampling")), BadInput, "sampling"),
+            ("choice", lambda f: damage(f, lambda m: (m.pop("kind"), m.update(complete=False))), BadInput, "not finished"),
+            ("contest", lambda f: damage(f, lambda m: m.update(complete=False)), BadInput, "not finished"),
             ("one", shutil.rmtree, BadInput, "does not exist"),
         ]
     ):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from simcore.reports.blocks import Block
 from simcore.reports.markup import Child, Element, figure_text, interval_text, markdown_table, markdown_text, tag
 
-__all__ = ["Bar", "Bars", "Calibration", "CalibrationPoint", "Curve", "Grid", "Histogram", "Line", "Span", "ticks"]
+__all__ = ["Bar", "Bars", "Calibration", "CalibrationPoint", "Curve", "Grid", "Histogram", "Line", "Span", "Stack", "ticks"]
 
 #: More bins than this are joined.
 _MOST_BINS = 60
@@ -333,6 +333,19 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Stack:
+    """Blocks one below the other that stay together, as in a cell of a Grid."""
+
+    blocks: Sequence[Block]
+
+    def html(self) -> Element:
+        return tag("div", [block.html() for block in self.blocks], class_="stack")
+
+    def markdown(self) -> str:
+        return "\n\n".join(block.markdown() for block in self.blocks)
+
+
+@dataclass(frozen=True)
 class CalibrationPoint:
     """What was foretold and what came of it, over ``n`` cases."""
 
@@ -352,11 +365,12 @@ class Calibration:
     digits: int = 1
     percent: bool = False
     foot: str = ""
+    height: int = 260
 
     def html(self) -> Element:
         numbers = [x for p in self.points for x in (p.foretold, p.seen.value, p.seen.low, p.seen.high) if x is not None]
         scale = ticks(min(numbers), max(numbers), 5) if numbers else [0.0, 1.0]
-        low, high, size = scale[0], scale[-1], 260
+        low, high, size = scale[0], scale[-1], self.height
 
         def y(value: float) -> float:
             return size * (1 - (value - low) / (high - low))

@@ -11,16 +11,20 @@ import numpy as np
 from simcore.batches.config import GAME_SEATS, Config
 from simcore.batches.summary import summarise
 from simcore.reports.blocks import Block, Column, Note, Page, Section, Table, Text, Tile, Tiles
-from simcore.reports.charts import Bar, Bars, Grid, Histogram, Span
+from simcore.reports.charts import Bar, Bars, Calibration, CalibrationPoint, Grid, Histogram, Span
 from simcore.reports.commands import reproduction
 from simcore.reports.markup import figure_text, interval_text
 from simcore.reports.results import Result
 from simcore.rules import TRUMPS, Ruleset, parse_ruleset
 from simcore.specs import Player
+from simcore.stats import mean_estimate
+from simcore.worth import HandModel, model_of
 
 __all__ = ["SEAT_NAMES", "simulation_page", "who"]
 
 _CONFIDENCE = 0.95
+#: The fewest deals of a group in a calibration.
+_FEWEST = 30
 SEAT_NAMES = {"N": "North", "E": "East", "S": "South", "W": "West"}
 
 
@@ -156,6 +160,8 @@ def _elections(result: Result, summary: dict[str, Any], ruleset: Ruleset) -> lis
             )
         )
     blocks.append(_distributions(result, summary, ruleset))
+    if not auction and result.config["hands"]:
+        blocks += _calibration(result, ruleset)
     if auction:
         blocks += _seats(result, summary)
     return blocks
@@ -210,6 +216,53 @@ def _distributions(result: Result, summary: dict[str, Any], ruleset: Ruleset) ->
             plots.append(Histogram(found, name, "points", row["mean_attackers"], half))
     said = Text("The attackers’ points of a deal. Right of the dashed line, half of what both sides get together, they win.")
     return Section("Distributions", [said, Grid(plots)])
+
+
+def _calibration(result: Result, ruleset: Ruleset) -> list[Block]:
+    """Return what the declarers' hands foretold, by the models shipped, against the margins they came to."""
+    models = {c.id: model for c in ruleset.contracts if (model := model_of(ruleset.meaning(c), c)) is not None}
+    sums: dict[str, dict[int, np.ndarray]] = {name: {} for name in models}
+    columns = ["contract", "declarer", "points_attackers", "points_defenders", *(f"hand_{seat.lower()}" for seat in SEAT_NAMES)]
+    for name in _parts(result) if models else ():
+        for batch in result.batches(name, columns):
+            contract, declarer = batch.column(0), batch.column(1)
+            seats = np.array(["NESW".index(seat) for seat in declarer.dictionary.to_pylist()])[np.asarray(declarer.indices)]
+            margins = np.asarray(batch.column(2)).astype(np.int64) - np.asarray(batch.column(3))
+            hands = np.stack([np.asarray(batch.column(4 + seat)) for seat in range(4)])
+            held = hands[seats, np.arange(len(seats))]
+            for place, word in enumerate(contract.dictionary.to_pylist()):
+                chosen = np.asarray(contract.indices) == place
+                if word in models and chosen.any():
+                    _add_groups(sums[word], models[word], held[chosen], margins[chosen])
+    plots: list[Block] = []
+    for name, groups in sums.items():
+        points = [_group_point(groups[key]) for key in sorted(groups) if groups[key][0] >= _FEWEST]
+        if len(points) > 1:
+            plots.append(Calibration(points, name, "foretold", "seen", height=170))
+    if not plots:
+        return []
+    text = (
+        "The margin that the declarer’s hand foretells (simcore’s model of hands, fitted to expert play) against the attackers’ "
+        "margin it came to. On the diagonal the model is right for these players; lines are 95 % intervals."
+    )
+    return [Section("What hands foretell", [Text(text), Grid(plots)])]
+
+
+def _add_groups(groups: dict[int, np.ndarray], model: HandModel, hands: np.ndarray, margins: np.ndarray) -> None:
+    """Add deals to groups half a spread wide: their number, sums of what was foretold and of margins, and of their squares."""
+    foretold = model.margins(hands)
+    keys = np.floor(foretold / (model.spread / 2)).astype(np.int64)
+    for key in np.unique(keys):
+        mine = keys == key
+        seen = margins[mine]
+        row = np.array([mine.sum(), foretold[mine].sum(), seen.sum(), (seen * seen).sum()], float)
+        groups[int(key)] = groups.get(int(key), np.zeros(4)) + row
+
+
+def _group_point(sums: np.ndarray) -> CalibrationPoint:
+    n, foretold, total, squares = (float(value) for value in sums)
+    estimate = mean_estimate(int(n), int(total), int(squares))
+    return CalibrationPoint(foretold / n, _span(estimate.value, estimate.stderr), int(n))
 
 
 def _seats(result: Result, summary: dict[str, Any]) -> list[Block]:

@@ -133,6 +133,9 @@ def open_result(folder: str | Path) -> Result:
     kind = manifest.get("kind", manifest["config"].get("command", "simulate"))
     if not isinstance(kind, str) or kind not in KINDS:
         raise BadInput(f"folder {str(folder)!r} holds a result of kind {kind!r}; {accepted}")
+    # simulations are reported as far as they came; of others there is nothing to say before the end, where their kind is written
+    if manifest.get("complete") is False and (kind != "simulate" or "rounds" not in manifest["config"]):
+        raise BadInput(f"folder {str(folder)!r} is not finished; accepted: the same command again, which goes on where it stopped")
     result = Result(folder, kind, manifest)
     _check_files(result)
     return result
@@ -145,8 +148,6 @@ def _refuse_constant(word: str) -> NoReturn:
 def _check_files(result: Result) -> None:
     """Check that the files the manifest names are there, and unchanged."""
     lists = {"simulate": ("parts",), "compare": ("parts", "files")}.get(result.kind, ("files",))
-    if result.kind == "compare" and not result.manifest.get("complete"):
-        result.damaged("the comparison is not finished; accepted: the same command again, which goes on where it stopped")
     files = [result.manifest.get(key) for key in lists]
     if not all(isinstance(entries, list) for entries in files):
         result.damaged(f"its {MANIFEST} lists no files")
@@ -154,7 +155,7 @@ def _check_files(result: Result) -> None:
         if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str) or not isinstance(entry.get("sha256"), str):
             result.damaged(f"its {MANIFEST} lists a file without name or SHA-256: {str(entry)[:80]!r}")
         name = entry["name"]
-        if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
+        if Path(name).name != name or name in ("", ".", "..") or not name.isprintable():
             result.damaged(f"its {MANIFEST} names a file outside the folder: {name!r}")
         path = result.folder / name
         try:
