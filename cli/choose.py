@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.options import Choices as Games
-from cli.options import check_folder_options, folder_options, format_option, quiet_option, use_options
+from cli.options import check_folder_options, folder_options, format_option, nothing_else_goes_with, quiet_option, use_options
 from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_json, utf8
+from simcore.errors import BadInput
 
 if TYPE_CHECKING:
     from simcore.choosing.result import Choices
@@ -35,6 +36,12 @@ _sampling_options = (
         help="Folder for the worlds (Parquet) and a manifest.",
     ),
     *folder_options,
+    click.option(
+        "--resume",
+        type=click.Path(file_okay=False, path_type=Path),
+        metavar="DIR",
+        help="Go on with the answer in this folder; the question is taken from there.",
+    ),
 )
 _common_options = (
     click.option("--ruleset", metavar="NAME|FILE.toml", help="A shipped ruleset or your own file.  [default: the game's]"),
@@ -88,24 +95,31 @@ def elections(format_: str, quiet: bool, **options: Any) -> int:
     choices = _sampled("elections", options, quiet, modules[options["method"] != "rollout"])
     if isinstance(choices, int):
         return choices
-    return _report(choices, format_, quiet, _elections_text if options["hand"] else _average_text)
+    return _report(choices, format_, quiet, _elections_text if choices.config["hand"] else _average_text)
 
 
 def _sampled(game: str, options: dict[str, Any], quiet: bool, module: str) -> Choices | int:
     """Answer from samples, after printing the seed and with progress shown; returns the exit status where it was interrupted."""
-    from simcore.choosing.verb import choose
+    from simcore.choosing.verb import choose, resume_choice
     from simcore.rng import draw_seed, parse_seed
 
-    out, given = options["out"], options["seed"] is not None
-    check_folder_options(out, overwrite=options["overwrite"], repair=options["repair"])
-    options["seed"] = parse_seed(options["seed"]) if given else draw_seed()
-    note(f"seed {options['seed']}", quiet)
+    resume, out, seed = options.pop("resume"), options["out"], options["seed"]
+    how = {"repair": options["repair"], "threads": options["threads"], "note": lambda text: note(f"simcore: {text}", quiet)}
+    if resume is None:
+        check_folder_options(out, overwrite=options["overwrite"], repair=options["repair"])
+        options["seed"] = draw_seed() if seed is None else parse_seed(seed)
+        note(f"seed {options['seed']}", quiet)
+    else:
+        nothing_else_goes_with("resume", "repair", "threads", "format_", "quiet")
     note_if_cold(quiet, module)
     try:
         with progress_bar(1, "worlds" if options["hand"] or options.get("view") else "deals", quiet) as progress:
-            return choose(game, progress=progress, note=lambda text: note(f"simcore: {text}", quiet), **options)
+            if resume is not None:
+                return resume_choice(resume, game, progress=progress, **how)
+            return choose(game, progress=progress, **options | how)
     except KeyboardInterrupt:
-        return interrupted(out, *([] if given else ["--seed", str(options["seed"])]))
+        known = resume is not None or seed is not None
+        return interrupted(out or resume, *([] if known else ["--seed", str(options["seed"])]))
 
 
 def _report(choices: Choices, format_: str, quiet: bool, text: Callable[[Choices], str]) -> int:
@@ -156,6 +170,8 @@ def showcase(format_: str, quiet: bool, **options: Any) -> int:
     if options["hand"]:
         from simcore.choosing.verb import choose
 
+        if options.pop("resume") is not None:
+            raise BadInput("--resume does not go with --hand of showcase: its answer is exact, and at once")
         note_if_cold(quiet, "two_kernel")
         _print(choose("showcase", **options), format_, _showcase_text)
         return 0
@@ -165,7 +181,7 @@ def showcase(format_: str, quiet: bool, **options: Any) -> int:
     choices = _sampled("showcase", options, quiet, "" if viewed else "two_kernel")
     if isinstance(choices, int):
         return choices
-    return _report(choices, format_, quiet, _view_text if viewed else _average_text)
+    return _report(choices, format_, quiet, _view_text if choices.config["about"] == "view" else _average_text)
 
 
 def _read_view(file: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import simcore
+from cli.main import main
 from simcore.batches.store import MANIFEST, part_name, part_paths
 from simcore.choosing import kept as kept_module
 from simcore.choosing.kept import KeptInFolder
@@ -73,6 +74,41 @@ def test_stopped_after_every_piece_of_work(name: str, tmp_path: Path, monkeypatc
     assert made == stopped
     assert again.data() == json.loads(json.dumps(whole.data()))
     assert again.worlds().equals(whole.worlds())
+
+
+@pytest.mark.parametrize("name", list(QUESTIONS))
+def test_resume_takes_the_question_from_the_folder(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    game, options = QUESTIONS[name]
+    if name == "both":
+        options = options | {"ruleset": "tricks", "partner": "lot", "confidence": 0.9}
+    original = KeptInFolder.recall
+
+    def recall(self: KeptInFolder, what: str, make: Any) -> Any:
+        original(self, what, make)
+        raise Enough
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptInFolder, "recall", recall)
+        with pytest.raises(Enough):
+            simcore.choose(game, seed=5, out=tmp_path / "run", **options)
+    with pytest.raises(SystemExit) as stop:
+        main(["choose", game, "--resume", str(tmp_path / "run"), "--format", "json", "--threads", "1"])
+    whole = simcore.choose(game, seed=5, out=tmp_path / "whole", **options)
+    assert contents(tmp_path / "run") == contents(tmp_path / "whole")
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(whole.data()))
+    assert (stop.value.code or 0) == (0 if whole.decided else 3)
+    other = "showcase" if game == "elections" else "elections"
+    for args, words in (
+        ([other, "--resume", str(tmp_path / "run")], "is not the game of"),
+        ([game, "--resume", str(tmp_path / "run"), "--seed", "5"], "--seed does not go with --resume"),
+        ([game, "--resume", str(tmp_path / "none")], "holds no manifest.json"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            main(["choose", *args])
+        assert stop.value.code == 2
+        assert words in capsys.readouterr().err
 
 
 def test_a_crash_between_answer_and_tidying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from simcore.batches.config import GAME_SEATS
+from simcore.batches.store import read_run
 from simcore.choosing.kept import ChoiceWork, Kept, KeptInFolder
 from simcore.choosing.result import Choices
 from simcore.errors import BadInput
+from simcore.rules import parse_ruleset
 
-__all__ = ["choose"]
+__all__ = ["choose", "resume_choice"]
 
 
 def choose(
@@ -75,6 +77,48 @@ def choose(
     answer = answer_elections if question.hand else average_elections
     work = ChoiceWork(question.describe(), question.config.ruleset)
     return answered(work, lambda kept: answer(question, kept=kept, threads=threads, progress=progress))
+
+
+#: What a folder's question is asked again by, by game and what it is about; players and ruleset are there as well.
+_LIMITS = ("confidence", "max_deals", "max_time", "seed")
+_OF_ELECTIONS = ("hand", "seat", "dealer", "lot", "partner", "objective", "method", "max_solved", *_LIMITS)
+_ASKED = {
+    ("elections", "hand"): _OF_ELECTIONS,
+    ("elections", "average"): _OF_ELECTIONS,
+    ("showcase", "average"): _LIMITS,
+    ("showcase", "view"): ("view", "end", "objective", *_LIMITS),
+}
+
+
+def resume_choice(folder: str | Path, game: str | None = None, **how: Any) -> Choices:
+    """Go on with the answer in a folder, or return it if it is complete; the question is in the folder.
+
+    Args:
+        game: to be told where it is of the other.
+        how: repair, threads, progress, note as in :func:`choose`.
+
+    Raises:
+        SimcoreError: the folder holds no answer of ``choose``, or it cannot be gone on with.
+    """
+    run = read_run(Path(folder))
+    asked = run["config"]
+    names = _ASKED.get((str(asked.get("game")), str(asked.get("about"))))
+    if names is None:
+        raise BadInput(f"folder {str(folder)!r} holds no answer; accepted: a folder that 'simcore choose --out' wrote")
+    if game not in (None, asked["game"]):
+        raise BadInput(f"game {game!r} is not the game of {str(folder)!r}; accepted: {asked['game']!r}")
+    try:
+        options = {name: asked[name] for name in names}
+        if asked["about"] == "view":  # one player for both
+            options["players"] = asked["players"]["N"]
+        else:
+            options["player"] = asked["players"]
+        if asked.get("calls"):
+            options["calls"] = [tuple(call) for call in asked["calls"]]
+    except (KeyError, TypeError) as error:
+        raise BadInput(f"the question in {str(folder)!r} is damaged: {error!r}") from None
+    ruleset = parse_ruleset(run["ruleset_text"], where=f"manifest of {str(folder)!r}")
+    return choose(asked["game"], out=folder, ruleset=ruleset, **options, **how)
 
 
 def _showcase(
