@@ -114,3 +114,5 @@ def test_command_reads_a_view(tmp_path: Path) -> None:
     assert "Which card?" in page.markdown
     assert "simcore choose showcase --view view.json --seed 3" in page.markdown
     assert "By tricks of the second playout" in page.html
+    again = run("choose", "showcase", "--resume", str(tmp_path / "out"), status=3)  # complete: the answer is read
+    assert again.stdout == done.stdout
