@@ -12,7 +12,7 @@ from simcore.elections.engine import advance, apply
 from simcore.elections.worlds import score_world
 from simcore.rng import open_streams
 from simcore.sampling.four_worlds import seat_world
-from simcore.solvers.four_root import card_value, set_up
+from simcore.solvers.four_root import NO_GUESS, card_value, set_up
 from simcore.solvers.four_table import forget
 
 __all__ = ["play_out", "solve_cards"]
@@ -62,7 +62,6 @@ def solve_cards(
     v: Any,
     keys: Any,
     patterns: Any,
-    marks: Any,
     used: Any,
     hints: Any,
     seen: Any,
@@ -93,5 +92,5 @@ def solve_cards(
             card = cards[a]
             if low:
                 card = (card & 48) + 12 - (card & 15)
-            margin = card_value(u, v, keys, patterns, marks, used, hints, card)
+            margin = card_value(u, v, keys, patterns, used, hints, card, NO_GUESS)
             margins[w, a] = margin if own_north else -margin
