@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.options import Choices as Games
-from cli.options import check_folder_options, folder_options, format_option, nothing_else_goes_with, quiet_option, use_options
+from cli.options import (
+    OutType,
+    check_folder_options,
+    folder_options,
+    format_option,
+    nothing_else_goes_with,
+    quiet_option,
+    use_options,
+)
 from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_json, utf8
 from simcore.errors import BadInput
 
@@ -31,7 +39,7 @@ _sampling_options = (
     click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no answer."),
     click.option(
         "--out",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=OutType(),
         metavar="DIR",
         help="Folder for the worlds (Parquet) and a manifest.",
     ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.options import (
+    OutType,
     check_folder_options,
     condition_options,
     folder_options,
@@ -49,9 +50,7 @@ _LARGEST = 3
 @click.option("--confidence", type=float, default=0.95, show_default=True, metavar="P", help="Of intervals and verdicts.")
 @click.option("--solved", type=int, metavar="N", help="Deals whose cards are judged by exact solving; 0 for none.  [default: 10]")
 @click.option("--solve-from", type=int, metavar="T", help="From this trick on; 1 takes long.  [default: 4, in Showcase 1]")
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for tables, result and report."
-)
+@click.option("--out", type=OutType(), metavar="DIR", help="Folder for tables, result and report.")
 @use_options(*folder_options)
 @click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no result.")
 @format_option("text", "json", "jsonl", "markdown")

@@ -12,7 +12,9 @@ from simcore.errors import BadInput
 
 __all__ = [
     "Choices",
+    "OutType",
     "check_folder_options",
+    "cluster_option",
     "condition_options",
     "deal_options",
     "folder_options",
@@ -43,6 +45,33 @@ class Choices(click.Group):
 game_argument = click.argument("game", metavar="GAME", type=click.Choice(["elections", "showcase"]))
 optional_game_argument = click.argument("game", metavar="[GAME]", required=False, type=click.Choice(["elections", "showcase"]))
 quiet_option = click.option("--quiet", is_flag=True, help="No progress bar and no notes on standard error.")
+
+
+cluster_option = click.option(
+    "--cluster", metavar="ADDRESS|local:N", help="Have the workers of a Dask scheduler, or N processes, do it (docs/scale.md)."
+)
+
+
+class OutType(click.Path):
+    """A folder, or a place in an object store where the command takes one.
+
+    Args:
+        store: the command takes one.
+    """
+
+    def __init__(self, *, store: bool = False) -> None:
+        super().__init__(file_okay=False, path_type=Path)
+        self._store = store
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path; see :class:`click.ParamType`."""
+        if isinstance(value, str) and "://" in value:
+            from simcore.batches.places import place_of
+
+            if not self._store:
+                raise BadInput(f"{param.opts[0] if param else 'folder'} {value!r} is an address; accepted: a folder")
+            return place_of(value)
+        return super().convert(value, param, ctx)
 
 
 def format_option(*formats: str, default: str = "text") -> Callable[[F], F]:
@@ -102,7 +131,7 @@ folder_options = (
 )
 
 
-def check_folder_options(out: Path | None, **flags: bool) -> None:
+def check_folder_options(out: Any, **flags: bool) -> None:
     """Refuse what is said of a folder that is not given."""
     for name, given in flags.items():
         if given and out is None:

@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -63,7 +62,7 @@ def notes_before(config: Config, quiet: bool) -> None:
     note_if_cold(quiet)
 
 
-def interrupted(out: Path | None, *more: str) -> int:
+def interrupted(out: Any, *more: str) -> int:
     """Say how to go on after Ctrl-C: by the same command, without what must be said only once; returns the exit status."""
     given = [arg for arg in sys.argv[1:] if arg not in ("--overwrite", "--repair")]
     what = f"complete parts are in {str(out)!r}; to go on" if out else "to run again"

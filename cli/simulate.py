@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cli.options import (
+    OutType,
     check_folder_options,
+    cluster_option,
     deal_options,
     folder_options,
     format_option,
@@ -21,6 +22,9 @@ from cli.options import (
 )
 from cli.output import interrupted, note, notes_before, number, progress_bar, text_table, to_csv, to_json
 
+if TYPE_CHECKING:
+    from simcore.batches.places import Place
+
 __all__ = ["command"]
 
 
@@ -30,26 +34,26 @@ __all__ = ["command"]
 @use_options(*range_options, *player_options, *deal_options)
 @click.option("--rounds", is_flag=True, help="Elections: also the table of full rounds of eight deals (E18).")
 @click.option("--hands", is_flag=True, help="Add the hands to the table, as uint64 masks.")
-@click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for Parquet tables and manifest."
-)
+@click.option("--out", type=OutType(store=True), metavar="DIR|s3://…", help="Folder for Parquet tables and manifest.")
 @use_options(*folder_options)
 @click.option(
     "--resume",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=OutType(store=True),
     metavar="DIR",
     help="Go on with the run in this folder; seed and options are taken from there.",
 )
 @click.option("--threads", type=int, default=None, metavar="N", help="Default: all cores.  Changes no result.")
+@cluster_option
 @format_option("text", "json", "jsonl", "csv")
 @quiet_option
 def command(
     game: str | None,
-    out: Path | None,
+    out: Place | None,
     overwrite: bool,
     repair: bool,
-    resume: Path | None,
+    resume: Place | None,
     threads: int | None,
+    cluster: str | None,
     format_: str,
     quiet: bool,
     **options: Any,
@@ -66,7 +70,7 @@ def command(
     from simcore.batches.run import Interrupted, run_simulation
 
     if resume is not None:
-        nothing_else_goes_with("resume", "game", "file", "repair", "threads", "format_", "quiet")
+        nothing_else_goes_with("resume", "game", "file", "repair", "threads", "cluster", "format_", "quiet")
         config, out = config_of_run(resume, file=options["file"], game=game), resume
     elif game is None:
         raise click.UsageError("which game? accepted: GAME (elections or showcase), or --resume DIR")
@@ -82,6 +86,7 @@ def command(
                 config,
                 out=out,
                 threads=threads,
+                cluster=cluster,
                 overwrite=overwrite,
                 repair=repair,
                 progress=progress,
@@ -101,8 +106,9 @@ def command(
     else:
         click.echo(_text(data))
     if result.deals_played:
+        who = "thread(s)" if cluster is None else "worker thread(s)"
         rate = result.deals_played / max(result.seconds, 1e-9)
-        note(f"{result.deals_played:,} deals in {result.seconds:.2f} s on {result.threads} thread(s): {rate:,.0f} deals/s", quiet)
+        note(f"{result.deals_played:,} deals in {result.seconds:.2f} s on {result.threads} {who}: {rate:,.0f} deals/s", quiet)
     if out is not None:
         note(f"tables in {out}", quiet)
     return 0

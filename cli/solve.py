@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.options import Choices, check_folder_options, folder_options, format_option, quiet_option, use_options
+from cli.options import Choices, OutType, check_folder_options, folder_options, format_option, quiet_option, use_options
 from cli.output import interrupted, note, note_if_cold, progress_bar, text_table, to_json
 from simcore.errors import BadInput
 
@@ -33,7 +33,7 @@ _common_options = (
     click.option("--threads", type=int, default=None, metavar="N", help="Default: all cores.  Changes no result."),
     click.option(
         "--out",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=OutType(),
         metavar="DIR",
         help="Write Parquet tables there, print nothing.",
     ),

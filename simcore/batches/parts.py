@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ import numpy as np
 
 from simcore.batches.backends import Backend, Buffers, Stopped, Tally, backend_for
 from simcore.batches.config import Config
+from simcore.batches.places import BucketPath, Place, place_of
 from simcore.batches.store import PartFile, describe_part, part_name, write_atomically
 from simcore.errors import BadInput
 
@@ -163,8 +165,12 @@ class PartMaker:
 
     def sums(self, advance: Advance = _nothing) -> Tally:
         """Play all deals without rows; returns what they add up to."""
+        return self.sums_of(self.plan.first, self.plan.end, advance)
+
+    def sums_of(self, first: int, end: int, advance: Advance = _nothing) -> Tally:
+        """Play the deals of a range, which begins and ends with a round or the run; returns what they add up to."""
         total = self.backend.new_tally()
-        for piece, _, tally, _ in self._played(iter([(self.plan.first, self.plan.end)]), rows=False):
+        for piece, _, tally, _ in self._played(iter([(first, end)]), rows=False):
             merge(total, tally)
             advance(piece[1] - piece[0])
         return total
@@ -182,14 +188,21 @@ class PartMaker:
                 start = piece[1]
             advance(piece[1] - piece[0])
 
-    def write(self, number: int, folder: Path, advance: Advance = _nothing) -> dict[str, Any]:
+    def write(self, number: int, folder: Place, advance: Advance = _nothing) -> dict[str, Any]:
         """Play a part and write it into a folder, where it appears when it is complete; returns its line of the manifest.
+
+        For an object store it is written here first, and checked, then put there.
 
         Raises:
             OSError: the file system refuses.
             PlayerError: a player failed.
             Stopped: :meth:`close` was called.
         """
+        if isinstance(folder, BucketPath):
+            with TemporaryDirectory(prefix="simcore-") as scratch:
+                line = self.write(number, Path(scratch), advance)
+                (folder / line["name"]).upload(Path(scratch) / line["name"])
+            return line
         path = folder / part_name(number)
         write_atomically(path, lambda temporary: self._write(number, temporary, advance))
         return describe_part(path, number, self.config.hash)
@@ -245,7 +258,7 @@ class PartMaker:
             yield piece, buffers, self.backend.wait(future, self._stop), last
 
 
-def write_part(config: Config, number: int, folder: str | Path, *, threads: int = 1) -> dict[str, Any]:
+def write_part(config: Config, number: int, folder: str | Place, *, threads: int = 1) -> dict[str, Any]:
     """Play part ``number`` of a config and write it into a folder: what a worker of a distributed run is asked to do.
 
     The same bytes whoever writes it.  The folder's :class:`simcore.batches.store.Store`, held by the one that gives out the numbers
@@ -256,4 +269,4 @@ def write_part(config: Config, number: int, folder: str | Path, *, threads: int 
         PlayerError: a player failed.
     """
     with PartMaker(config, threads) as maker:
-        return maker.write(number, Path(folder))
+        return maker.write(number, place_of(folder))

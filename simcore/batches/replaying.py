@@ -12,6 +12,7 @@ from simcore.batches.backends import backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.costs import add_costs
 from simcore.batches.explaining import Asked, add_explanations, explanation_lines, parse_asked
+from simcore.batches.places import Place, place_of
 from simcore.batches.store import file_sha256, read_run
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
@@ -69,7 +70,7 @@ def replay(
 
 
 def config_of_run(
-    folder: str | Path, *, first: int | None = None, deals: int | None = None, file: Any = None, game: str | None = None
+    folder: str | Place, *, first: int | None = None, deals: int | None = None, file: Any = None, game: str | None = None
 ) -> Config:
     """Return the config that a run's folder was made with, for other indices if asked.
 
@@ -80,7 +81,8 @@ def config_of_run(
     Raises:
         BadInput: no manifest, another stream version, or deals from a file that is not given.
     """
-    manifest = read_run(Path(folder))
+    folder = place_of(folder)
+    manifest = read_run(folder)
     data = manifest["config"]
     if game is not None and game != data.get("game"):
         raise BadInput(f"game {game!r} is not the game of run {str(folder)!r}; accepted: {data.get('game')!r}, or none")
@@ -106,7 +108,7 @@ def config_of_run(
             rounds=data["rounds"],
             known=data["known"],
             where=data["where"],
-            player_files=_player_files(data["player_files"], Path(folder)),
+            player_files=_player_files(data["player_files"], folder),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"manifest of {str(folder)!r} is damaged: {error!r}") from None
@@ -120,7 +122,7 @@ def config_of_run(
     return config
 
 
-def _player_files(recorded: dict[str, str], folder: Path) -> dict[str, Path]:
+def _player_files(recorded: dict[str, str], folder: Place) -> dict[str, Path]:
     """Return where the players' files of a run lie, by the names the run knows them by, with the contents it was played with.
 
     A relative name is looked up here, then in the folders above the run's: a run is mostly kept below the folder it was started in.
@@ -129,9 +131,10 @@ def _player_files(recorded: dict[str, str], folder: Path) -> dict[str, Path]:
         BadInput: there is no such file, naming the places.
     """
     files: dict[str, Path] = {}
+    above_it = folder.resolve().parents if isinstance(folder, Path) else ()
     for player, sha256 in recorded.items():
         name = player.rpartition(":")[0]
-        places = [Path(name), *([] if Path(name).is_absolute() else [above / name for above in folder.resolve().parents])]
+        places = [Path(name), *([] if Path(name).is_absolute() else [above / name for above in above_it])]
         found = next((path for path in places if path.is_file() and file_sha256(path) == sha256), None)
         if found is None:
             others = [str(path) for path in places if path.is_file()]

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from simcore.batches.places import Place
 from simcore.batches.store import open_parquet, part_paths
 from simcore.batches.tables import check_whole_numbers
 from simcore.cards import SEATS
@@ -67,7 +68,7 @@ def rounds_of(table: pa.Table) -> pa.Table:
     return pa.concat_tables(rounds) if rounds else ROUNDS_SCHEMA.empty_table()
 
 
-def write_rounds(folder: Path, path: Path) -> None:
+def write_rounds(folder: Place, path: Path) -> None:
     """Write the rounds of a run's parts into one file, part by part, in row groups of a fixed size."""
     columns = ["deal", *(f"credit_{seat}" for seat in _SEATS)]
 

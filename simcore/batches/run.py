@@ -1,7 +1,8 @@
 """Running a simulation: missing parts are given to writers, the folder's store lists what is complete.
 
 A writer is a thread that encodes one part at a time and waits for the kernels, which run on threads of their own (parts.py).  One
-writer keeps up with about three kernel threads.  The main thread only waits, so Ctrl-C is answered at once.
+writer keeps up with about three kernel threads.  The main thread only waits, so Ctrl-C is answered at once.  On a cluster its
+workers write (remote.py).
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from simcore.batches.backends import Tally, backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.parts import Advance, PartMaker, merge, tally_from_json
+from simcore.batches.places import Place, place_of
 from simcore.batches.store import Store, open_parquet, part_paths, write_atomically
 from simcore.batches.summary import summarise
 from simcore.batches.timings import write_timings
@@ -28,6 +30,8 @@ from simcore.errors import BadInput, RunError
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from simcore.batches.cluster import Cluster
 
 __all__ = ["Interrupted", "Simulation", "available_threads", "run_simulation", "simulate"]
 
@@ -46,7 +50,7 @@ class Simulation:
 
     config: Config
     tally: dict[str, np.ndarray]
-    folder: Path | None
+    folder: Place | None
     seconds: float
     deals_played: int  # in this call: fewer than config.deals where a run was resumed
     threads: int
@@ -126,7 +130,7 @@ def _write_missing(maker: PartMaker, store: Store, writers: int, advance: Advanc
 def run_simulation(
     config: Config,
     *,
-    out: str | Path | None = None,
+    out: str | Place | None = None,
     threads: int | None = None,
     overwrite: bool = False,
     repair: bool = False,
@@ -135,6 +139,7 @@ def run_simulation(
     note: Callable[[str], object] = lambda text: None,
     chunk: int | None = None,
     writers: int | None = None,
+    cluster: str | None = None,
 ) -> Simulation:
     """Run a checked config.
 
@@ -147,11 +152,14 @@ def run_simulation(
         note: told what is out of the ordinary in ``out``, a line each.
         chunk: deals a thread takes at a time, a multiple of eight; changes no result.
         writers: threads that encode a part each; changes no result.
+        cluster: ``local:N`` or a Dask scheduler's address, whose workers play and write; changes no result.
 
     Raises:
         Interrupted: Ctrl-C; complete parts and a true manifest are left in ``out``.
-        SimcoreError: the folder cannot be used, or writing failed.
+        SimcoreError: the folder or the cluster cannot be used, or writing failed.
     """
+    if cluster is not None and threads is not None:
+        raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
     threads = available_threads() if threads is None else threads
     if threads < 1:
         raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
@@ -171,27 +179,46 @@ def run_simulation(
                 progress(done + played, config.deals)
 
     tables: list[pa.Table] | None = None
-    with PartMaker(config, threads, writers=writers if out is not None else 1, chunk=chunk) as maker:
+    folder = None if out is None else place_of(out)
+    with PartMaker(config, threads, writers=writers if out is not None else 1, chunk=chunk) as maker, ExitStack() as stack:
         try:
-            if out is not None:
-                folder = Path(out)
+            workers = None if cluster is None else _workers(cluster, stack, note)
+            if folder is not None:
                 more = {"specs": config.specs} if config.specs else {}
                 with Store(folder, config, schema=maker.schema, more=more, overwrite=overwrite, repair=repair, note=note) as store:
                     done = sum(part["deals"] for part in store.parts.values())
-                    total = _filled(maker, store, writers, advance)
+                    total = _filled(maker, store, writers, advance, workers)
+            elif workers is not None:
+                from simcore.batches.remote import sums_on
+
+                total = sums_on(workers, config, maker.backend.new_tally(), advance)
             elif keep_rows:
                 total, tables = _kept(maker, advance)
             else:
                 total = maker.sums(advance)
         except KeyboardInterrupt:
             raise Interrupted from None
-    return Simulation(config, total, None if out is None else folder, time.perf_counter() - start, played, threads, tables)
+        if workers is not None:
+            threads = workers.slots
+    return Simulation(config, total, folder, time.perf_counter() - start, played, threads, tables)
 
 
-def _filled(maker: PartMaker, store: Store, writers: int, advance: Advance) -> Tally:
+def _workers(cluster: str, stack: ExitStack, note: Callable[[str], object]) -> Cluster:
+    """Return a cluster, which is let go with the stack."""
+    from simcore.batches.cluster import Cluster
+
+    return stack.enter_context(Cluster(cluster, note=note))
+
+
+def _filled(maker: PartMaker, store: Store, writers: int, advance: Advance, workers: Cluster | None) -> Tally:
     """Fill a folder; returns what all its parts add up to."""
     try:
-        _write_missing(maker, store, writers, advance)
+        if workers is None:
+            _write_missing(maker, store, writers, advance)
+        else:
+            from simcore.batches.remote import write_missing_on
+
+            write_missing_on(workers, maker.config, store, advance)
         total = maker.backend.new_tally()
         for part in store.parts.values():
             merge(total, tally_from_json(part["tally"], total))
@@ -217,21 +244,23 @@ def available_threads() -> int:
 def simulate(
     game: str,
     *,
-    out: str | Path | None = None,
+    out: str | Place | None = None,
     threads: int | None = None,
     overwrite: bool = False,
     repair: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    cluster: str | None = None,
     **options: Any,
 ) -> Simulation:
     """Simulate deals of a game.
 
     Args:
         game: ``elections`` or ``showcase``.
-        out: a folder for Parquet parts and manifest; None keeps the result in memory.
+        out: a folder for Parquet parts and manifest, or ``s3://bucket/prefix``; None keeps the result in memory.
         threads: default all cores.
         overwrite, repair: replace the run that is in ``out``, or only its parts that are damaged.
         progress: called with (deals done, deals in all).
+        cluster: ``local:N``, or a Dask scheduler's address whose workers play (docs/scale.md).
         options: as :func:`simcore.batches.config.make_config`: ruleset, seed, first, deals, players, player, contract, pairs,
             declarer, trump, dealer, file, hands, rounds.
 
@@ -246,4 +275,13 @@ def simulate(
     """
     config = make_config(game, **options)
     keep = config.deals * config.rows_per_deal <= KEPT_ROWS
-    return run_simulation(config, out=out, threads=threads, overwrite=overwrite, repair=repair, keep_rows=keep, progress=progress)
+    return run_simulation(
+        config,
+        out=out,
+        threads=threads,
+        overwrite=overwrite,
+        repair=repair,
+        keep_rows=keep,
+        progress=progress,
+        cluster=cluster,
+    )

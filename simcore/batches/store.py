@@ -5,6 +5,9 @@
     DIR/manifest.json          what the run is (config, ruleset) and which parts are complete (rows, bytes, SHA-256, tallies)
     DIR/.lock                  held while a run writes; the kernel drops it with the process
 
+In an object store (places.py) there is no lock, and no need of temporary names; whoever runs the same config twice at a time there
+does the same work twice, with the same bytes.
+
 A file is written under a temporary name, fsynced, renamed, and the folder fsynced.  Neither clock nor host name is stored, so the
 same config gives the same bytes.
 
@@ -20,12 +23,14 @@ import hashlib
 import json
 import os
 import re
+import tempfile
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from simcore.batches.places import BucketPath, Place, file_size, open_bucket
 from simcore.errors import BadInput, RunError
 from simcore.rules import Ruleset
 
@@ -90,8 +95,17 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Call ``write`` with a temporary path in the same folder, then make the file durable and rename it into place."""
+def write_atomically(path: Place, write: Callable[[Path], object]) -> None:
+    """Call ``write`` with a temporary path in the same folder, then make the file durable and rename it into place.
+
+    For an object store the temporary path is on this machine.
+    """
+    if isinstance(path, BucketPath):
+        with tempfile.TemporaryDirectory(prefix="simcore-") as scratch:
+            local = Path(scratch) / path.name
+            write(local)
+            path.upload(local)
+        return
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}{_TEMPORARY}")
     try:
         write(temporary)
@@ -105,10 +119,13 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         raise
 
 
-def file_sha256(path: Path) -> str:
+def file_sha256(path: Place) -> str:
     """Return the SHA-256 of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while data := file.read(1 << 20):
+            digest.update(data)
+    return digest.hexdigest()
 
 
 def part_name(number: int) -> str:
@@ -116,18 +133,18 @@ def part_name(number: int) -> str:
     return f"part-{number:05d}.parquet"
 
 
-def part_paths(folder: Path) -> dict[int, Path]:
+def part_paths(folder: Place) -> dict[int, Place]:
     """Return the parts that are in a folder by number, in order."""
     found = ((_PART.fullmatch(path.name), path) for path in folder.iterdir())
     return dict(sorted((int(match[1]), path) for match, path in found if match and path.name == part_name(int(match[1]))))
 
 
 @contextlib.contextmanager
-def open_parquet(path: Path) -> Iterator[Any]:
+def open_parquet(path: Place) -> Iterator[Any]:
     """Open a Parquet file for reading, also where its path cannot be written in the locale's characters: Arrow opens none such."""
     import pyarrow.parquet as pq
 
-    with open(path, "rb") as file, pq.ParquetFile(file) as parquet:
+    with path.open("rb") as file, pq.ParquetFile(file) as parquet:
         yield parquet
 
 
@@ -206,7 +223,7 @@ def _check(facts: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def describe_part(path: Path, number: int, config_hash: str) -> dict[str, Any]:
+def describe_part(path: Place, number: int, config_hash: str) -> dict[str, Any]:
     """Return a complete part's line of the manifest.
 
     Raises:
@@ -220,12 +237,12 @@ def describe_part(path: Path, number: int, config_hash: str) -> dict[str, Any]:
         raise RunError(f"part {path.name!r} of {str(path.parent)!r}: {bad}") from None
 
 
-def _line(path: Path, number: int, facts: dict[str, Any], sha256: str) -> dict[str, Any]:
+def _line(path: Place, number: int, facts: dict[str, Any], sha256: str) -> dict[str, Any]:
     index_range = {key: facts[key] for key in ("first", "deals", "rows")}
-    return {"name": part_name(number)} | index_range | {"bytes": path.stat().st_size, "sha256": sha256, "tally": facts["tally"]}
+    return {"name": part_name(number)} | index_range | {"bytes": file_size(path), "sha256": sha256, "tally": facts["tally"]}
 
 
-def _facts(path: Path, number: int, config_hash: str, schema: pa.Schema | None = None) -> dict[str, Any]:
+def _facts(path: Place, number: int, config_hash: str, schema: pa.Schema | None = None) -> dict[str, Any]:
     """Return what a part says it is, after comparing it with what it should be."""
     import pyarrow as pa
 
@@ -265,12 +282,12 @@ def _stored(schema: pa.Schema) -> pa.Schema:
     return pq.read_schema(pa.BufferReader(sink.getvalue()))
 
 
-def _compare_data(path: Path, facts: dict[str, Any]) -> None:
+def _compare_data(path: Place, facts: dict[str, Any]) -> None:
     """Compare what stands before a part's footer with the digest in it, and read it all."""
     import pyarrow as pa
 
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
+    with path.open("rb") as file:
         file.seek(-_TAIL, os.SEEK_END)
         end = file.tell() - int.from_bytes(file.read(4), "little")
         file.seek(0)
@@ -293,13 +310,13 @@ def _first_line(error: BaseException) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Place) -> dict[str, Any]:
     """Read a run's manifest.
 
     Raises:
         BadInput: there is none, or it is no manifest.
     """
-    path = Path(folder) / MANIFEST
+    path = folder / MANIFEST
     try:
         manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -321,7 +338,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def read_run(folder: Path) -> dict[str, Any]:
+def read_run(folder: Place) -> dict[str, Any]:
     """Return what a folder's run is: its manifest, or where that is lost the same out of its first readable part.
 
     Raises:
@@ -329,7 +346,6 @@ def read_run(folder: Path) -> dict[str, Any]:
     """
     import pyarrow as pa
 
-    folder = Path(folder)
     if (folder / MANIFEST).exists() or not folder.is_dir():
         return read_manifest(folder)
     for path in part_paths(folder).values():
@@ -347,7 +363,7 @@ class Store:
     """A run's folder, opened for writing under a lock.
 
     Args:
-        folder: made if it is not there.
+        folder: made if it is not there; or a place in an object store.
         work: what the run is.
         schema: of the parts, to compare those found with; None to compare the run's hash only.
         more: further keys of plain data for the manifest, which are no part of what the run is.
@@ -364,7 +380,7 @@ class Store:
 
     def __init__(
         self,
-        folder: Path,
+        folder: Place,
         work: Work,
         *,
         schema: pa.Schema | None = None,
@@ -398,6 +414,8 @@ class Store:
         self.close()
 
     def _locked(self) -> Any:
+        if isinstance(self.folder, BucketPath):
+            return open_bucket(self.folder)
         try:
             new = not self.folder.exists()
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -424,8 +442,7 @@ class Store:
 
     def _look_round(self, repair: bool) -> None:
         """List the complete parts; refuse, or with ``repair`` set aside, the others."""
-        for leftover in self.folder.glob(f".*{_TEMPORARY}"):
-            leftover.unlink()
+        self.remove_leftovers()
         listed = self._listed(repair)
         paths = part_paths(self.folder)
         bad = {number: "it is missing" for number in listed if number not in paths}
@@ -461,8 +478,8 @@ class Store:
             kept = f", kept as {aside.name!r}" if aside else ""
             self._note(f"part {part_name(number)!r} is computed again: {bad[number]}{kept}")
 
-    def _listed(self, repair: bool) -> dict[int, str]:
-        """Return the SHA-256 of each part that the manifest lists."""
+    def _listed(self, repair: bool) -> dict[int, dict[str, Any]]:
+        """Return the manifest's line of each part that it lists."""
         path = self.folder / MANIFEST
         if not path.exists():
             if part_paths(self.folder):
@@ -479,19 +496,29 @@ class Store:
         if manifest["config_hash"] != self._hash:
             raise BadInput(self._refusal(manifest["config"]))
         self._written = len(manifest["parts"])
-        return {int(_PART.fullmatch(part["name"])[1]): part["sha256"] for part in manifest["parts"]}  # type: ignore[index]
+        return {int(_PART.fullmatch(part["name"])[1]): part for part in manifest["parts"]}  # type: ignore[index]
 
-    def _set_aside(self, path: Path) -> Path:
+    def _set_aside(self, path: Place) -> Place:
         """Rename a file so that nothing takes it for the run's; nothing is lost."""
         taken = 0
         while (aside := path.with_name(f"{path.name}{_ASIDE}{taken or ''}")).exists():
             taken += 1
-        os.rename(path, aside)
-        _sync_folder(self.folder)
+        path.rename(aside)  # type: ignore[arg-type]  # both of one kind
+        if isinstance(self.folder, Path):
+            _sync_folder(self.folder)
         return aside
 
-    def _checked(self, path: Path, number: int, sha256: str | None) -> dict[str, Any]:
-        """Return a part's line: by the manifest's SHA-256, or where it lists none by the part's own."""
+    def _checked(self, path: Place, number: int, listed: dict[str, Any] | None) -> dict[str, Any]:
+        """Return a part's line: by the manifest's SHA-256, or where it lists none by the part's own.
+
+        From an object store, which keeps checksums itself, a listed part is not fetched whole: size and footer are looked at.
+        """
+        sha256 = None if listed is None else listed["sha256"]
+        if isinstance(path, BucketPath) and listed is not None:
+            line = _line(path, number, _facts(path, number, self._hash, self._schema), listed["sha256"])
+            if line["bytes"] != listed.get("bytes"):
+                raise _Bad(f"it is damaged: it has {line['bytes']} bytes, in the manifest {listed.get('bytes')}")
+            return line
         found = file_sha256(path)
         if sha256 is not None and found != sha256:
             raise _Bad("it is damaged: its SHA-256 is not the manifest's")
@@ -518,11 +545,17 @@ class Store:
         except OSError as error:
             raise RunError(f"writing to {str(self.folder)!r} failed: {_told(error)}") from None
 
+    def remove_leftovers(self) -> None:
+        """Remove what writers that were killed have left half-written."""
+        if isinstance(self.folder, Path):
+            for leftover in self.folder.glob(f".*{_TEMPORARY}"):
+                leftover.unlink(missing_ok=True)
+
     def missing(self, count: int) -> Iterator[int]:
         """Yield the numbers of the parts 0 to ``count`` - 1 that are not complete."""
         return (number for number in range(count) if number not in self.parts)
 
-    def path(self, number: int) -> Path:
+    def path(self, number: int) -> Place:
         """Return where a part lies, or will."""
         return self.folder / part_name(number)
 
@@ -562,7 +595,8 @@ class Store:
 
     def close(self) -> None:
         """Release the lock."""
-        self._lock.close()
+        if not isinstance(self._lock, BucketPath):
+            self._lock.close()
 
 
 def _told(error: OSError) -> str:

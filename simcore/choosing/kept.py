@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simcore.batches.places import Place, file_size
 from simcore.batches.store import (
     MANIFEST,
     PartFile,
@@ -126,7 +127,7 @@ class KeptInFolder(Kept):
             return None
         manifest = read_manifest(folder)
         result = manifest.get("result")
-        if not manifest["complete"] or not isinstance(result, dict) or not (folder / _WORLDS).is_file():
+        if not manifest["complete"] or not isinstance(result, dict) or not (folder / _WORLDS).exists():
             return None
         if [file_sha256(folder / _WORLDS)] != [file.get("sha256") for file in manifest.get("files", ()) if isinstance(file, dict)]:
             raise RunError(
@@ -160,7 +161,7 @@ class KeptInFolder(Kept):
 
         with self._store.failures():
             write_atomically(path, write)
-            files = [{"name": _WORLDS, "rows": table.num_rows, "bytes": path.stat().st_size, "sha256": file_sha256(path)}]
+            files = [{"name": _WORLDS, "rows": table.num_rows, "bytes": file_size(path), "sha256": file_sha256(path)}]
         self._store.parts.clear()
         self._store.write_manifest(complete=True, more={"kind": "choose", "files": files, "result": choices.data()})
         self._tidy()
@@ -171,12 +172,12 @@ class KeptInFolder(Kept):
                 part.unlink()
 
 
-def _read(path: Path) -> Arrays:
+def _read(path: Place) -> Arrays:
     with open_parquet(path) as parquet:
         rows = parquet.read().to_pylist()
     return {row["name"]: np.frombuffer(row["data"], np.dtype(row["type"])).reshape(row["shape"]).copy() for row in rows}
 
 
-def _worlds(folder: Path) -> pa.Table:
+def _worlds(folder: Place) -> pa.Table:
     with open_parquet(folder / _WORLDS) as parquet:
         return parquet.read().replace_schema_metadata(None)

@@ -1,0 +1,381 @@
+"""Work on clusters: real schedulers and workers in processes of their own, over TCP on this machine; an S3 server likewise."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simcore.batches import parts as parts_module
+from simcore.batches import remote
+from simcore.batches.cluster import Sizes, _Ahead, parse_address
+from simcore.batches.config import make_config
+from simcore.batches.places import BucketPath, place_of
+from simcore.batches.run import run_simulation
+from simcore.batches.store import MANIFEST, part_paths
+from simcore.errors import BadInput, PlayerError, RunError
+
+ROOT = Path(__file__).parent.parent
+#: Small parts on driver and workers alike, so that small runs have many.
+SMALL = (
+    "import sys\n"
+    "from simcore.batches import parts, remote\n"
+    "parts.PART_ROWS, parts.GROUP_ROWS, remote.PIECE_DEALS = 1 << 11, 1 << 9, 1 << 11\n"
+)
+WORKER = SMALL + "from distributed.cli.dask_worker import main\nmain(sys.argv[1:])\n"
+DRIVER = SMALL + "from cli.main import main\nmain(sys.argv[1:])\n"
+OLD = "import simcore\nfrom simcore.batches import cluster\ncluster.__version__ = '0.0.9'\n"
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
+
+
+# ------------------------------------------------------------------ without a cluster
+
+
+def test_addresses() -> None:
+    assert parse_address("local:4") == 4
+    for good in ("host:8786", "tcp://10.0.0.1:8786", "tls://host.example:1", "[::1]:8786", "tcp://[fe80::1]:99"):
+        assert parse_address(good) == good
+    for bad in ("local", "local:", "local:0", "local:-1", "local:9999", "local:1.5", "local:²", "", "host", "host:0", "host:70000"):
+        with pytest.raises(BadInput, match="accepted: local:N"):
+            parse_address(bad)
+    for bad in ("http://host:80", "tcp://host:1/x", "a b:1", "file:///etc/passwd"):
+        with pytest.raises(BadInput):
+            parse_address(bad)
+
+
+def test_a_task_costs_less_than_a_fiftieth_of_its_calculation() -> None:
+    for overhead in (0.0002, 0.002, 0.02):
+        for piece in (1e-4, 0.01, 3.0):
+            for slots in (1, 8, 1000):
+                sizes = Sizes(overhead)
+                assert sizes.pieces(slots, 10**9) == 1  # nothing known yet
+                sizes.seen(4, 4 * piece)
+                pieces = sizes.pieces(slots, 10**9)
+                assert overhead <= 0.02 * pieces * piece
+                assert pieces == 1 or pieces * piece <= 30 + piece  # little is lost with a worker
+                if pieces * piece < 30:
+                    assert slots * overhead <= 0.5 * pieces * piece  # the scheduler keeps up
+                assert sizes.pieces(slots, 3) == 1  # at the end all have something to do
+
+
+def test_ranges_of_numbers() -> None:
+    source = _Ahead(iter([0, 1, 2, 5, 6, 9]))
+    assert [source.take(2) for _ in range(5)] == [(0, 2), (2, 3), (5, 7), (9, 10), None]
+    assert _Ahead(iter([])).take(1) is None
+
+
+def test_addresses_of_object_stores() -> None:
+    place = place_of("s3://bucket//runs/one/?region=eu-north-1")
+    assert isinstance(place, BucketPath)
+    assert str(place / "part") == "s3://bucket/runs/one/part?region=eu-north-1"
+    assert (place / "part").name == "part"
+    assert (place / "part").parent == place
+    assert place_of("run") == Path("run")
+    for bad in ("http://bucket/run", "s3:///run", "s3://", "file:///tmp/run"):
+        with pytest.raises(BadInput, match="s3://BUCKET/PREFIX"):
+            place_of(bad)
+    with pytest.raises(BadInput) as refused:
+        place_of("s3://key:hidden@bucket/run")
+    assert "hidden" not in str(refused.value)
+
+
+def test_threads_do_not_go_with_a_cluster() -> None:
+    with pytest.raises(BadInput, match="threads 2 does not go with a cluster"):
+        run_simulation(make_config("showcase", deals=8), threads=2, cluster="local:2")
+
+
+# ------------------------------------------------------------------ with one
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, **CREDENTIALS}
+
+
+class Processes:
+    """A scheduler and workers; nothing of them outlives the test."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._stack = ExitStack()
+        self.workers: list[subprocess.Popen[bytes]] = []
+        where = folder / "scheduler.json"
+        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show", "--scheduler-file", str(where)]
+        self._start([sys.executable, "-m", "distributed.cli.dask_scheduler", *options])
+        self._file = where
+        self.until(where.exists)
+        self.address = str(json.loads(where.read_text())["address"])
+
+    def _start(self, command: list[str]) -> subprocess.Popen[bytes]:
+        log = self._stack.enter_context((self._folder / f"log{len(self.workers)}").open("ab"))
+        process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, env=environment())
+        self._stack.callback(self._end, process)
+        return process
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+
+    def add(self, code: str = WORKER) -> subprocess.Popen[bytes]:
+        """Start one more worker, of one thread."""
+        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", "127.0.0.1", "--memory-limit", "0"]
+        process = self._start([sys.executable, "-c", code, self.address, *options])
+        self.workers.append(process)
+        return process
+
+    @staticmethod
+    def until(there: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 120
+        while not there():
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Processes]:
+    """A scheduler and two workers."""
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    processes = Processes(tmp_path_factory.mktemp("cluster"))
+    try:
+        processes.add()
+        processes.add()
+        yield processes
+    finally:
+        processes.close()
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts_module, "PART_ROWS", 1 << 11)
+    monkeypatch.setattr(parts_module, "GROUP_ROWS", 1 << 9)
+    monkeypatch.setattr(remote, "PIECE_DEALS", 1 << 11)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+
+
+OPTIONS: dict[str, Any] = {"seed": 4, "first": 13, "rounds": True, "ruleset": "variety", "players": "expert"}
+
+
+@pytest.mark.usefixtures("small")
+def test_the_same_bytes_as_on_one_machine(two: Processes, tmp_path: Path) -> None:
+    config = make_config("elections", deals=40_000, **OPTIONS)
+    told: list[tuple[int, int]] = []
+    alone = run_simulation(config, out=tmp_path / "alone", threads=1)
+    spread = run_simulation(config, out=tmp_path / "spread", cluster=two.address, progress=lambda *done: told.append(done))
+    assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
+    assert told[-1] == (40_000, 40_000)
+    assert [done for done, _ in told] == sorted({done for done, _ in told})
+    sums = run_simulation(config, cluster=two.address)
+    assert sums.summary_data() == spread.summary_data() == alone.summary_data()
+
+
+@pytest.mark.usefixtures("small")
+def test_parts_are_sent_back_where_the_folder_is_not_shared(
+    two: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = make_config("showcase", deals=20_000, seed=4, hands=True)
+    run_simulation(config, out=tmp_path / "alone", threads=1)
+    monkeypatch.setattr(Path, "touch", lambda path, *_: None)  # so workers see no sign of the folder
+    run_simulation(config, out=tmp_path / "spread", cluster=two.address)
+    assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
+
+
+@pytest.mark.usefixtures("small")
+def test_players_from_files_deals_and_rulesets_are_sent_along(two: Processes, tmp_path: Path) -> None:
+    player = tmp_path / "mine.py"
+    player.write_text(
+        "from numba import njit\n\n\ndef low_play(view, rules, stream):\n    return int(view.legal) & -int(view.legal)\n"
+    )
+    options: dict[str, Any] = {"deals": 64, "seed": 1, "players": f"random+{player}:low", "contract": "random", "pairs": "lot"}
+    config = make_config("elections", **options)
+    alone = run_simulation(config, threads=1)
+    player.rename(tmp_path / "moved.py")
+    with pytest.raises(RunError, match="cannot be read"):
+        run_simulation(config, cluster=two.address)
+    (tmp_path / "moved.py").rename(player)
+    assert run_simulation(config, cluster=two.address).summary_data() == alone.summary_data()
+
+
+def test_a_player_that_fails_ends_the_run_as_on_one_machine(two: Processes, tmp_path: Path) -> None:
+    player = tmp_path / "mine.py"
+    player.write_text("def bad_play(view, rules, stream):\n    return 1 / 0\n")
+    config = make_config("elections", deals=8, seed=1, players=f"random+{player}:bad", contract="random")
+    told = []
+    for where in ({"threads": 1}, {"cluster": two.address}):
+        with pytest.raises(PlayerError) as stop:
+            run_simulation(config, **where)  # type: ignore[arg-type]
+        told.append(str(stop.value))
+    assert told[0] == told[1]
+    assert "ZeroDivisionError" in told[0]
+
+
+def driver(processes: Processes, out: Path, deals: int) -> subprocess.Popen[str]:
+    command = ["simulate", "elections", "--deals", str(deals), "--seed", "4", "--cluster", processes.address, "--out", str(out)]
+    return subprocess.Popen([sys.executable, "-c", DRIVER, *command], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
+def parts_of(folder: Path) -> int:
+    return len(part_paths(folder)) if folder.is_dir() else 0
+
+
+@pytest.mark.usefixtures("small")
+def test_driver_killed_interrupted_and_resumed(two: Processes, tmp_path: Path) -> None:
+    out, deals = tmp_path / "run", 400_000
+    for stop, status in ((signal.SIGKILL, -9), (signal.SIGINT, 130)):
+        before = -1
+        while before != parts_of(out):  # what a killed driver had given out is still written
+            before = parts_of(out)
+            time.sleep(0.7)
+        with driver(two, out, deals) as process:
+            two.until(lambda before=before, process=process: parts_of(out) > before + 2 or process.poll() is not None)  # type: ignore[misc]
+            process.send_signal(stop)
+            _, told = process.communicate(timeout=120)
+        assert process.returncode == status, told
+        assert "Traceback" not in told
+        if status == 130:
+            assert f"to go on: simcore simulate elections --deals {deals} --seed 4 --cluster {two.address} --out" in told
+    assert 0 < parts_of(out) < 196
+    config = make_config("elections", deals=deals, seed=4)
+    resumed = run_simulation(config, out=out, cluster=two.address)
+    assert 0 < resumed.deals_played < deals
+    run_simulation(config, out=tmp_path / "alone", threads=2)
+    assert contents(out) == contents(tmp_path / "alone")
+
+
+@pytest.mark.usefixtures("small")
+def test_a_worker_killed_one_added_late_one_of_another_version(two: Processes, tmp_path: Path) -> None:
+    notes: list[str] = []
+    events: list[str] = []
+    config = make_config("elections", deals=300_000, seed=4)
+
+    def progress(done: int, total: int) -> None:
+        if done > 20_000 and not events:
+            events.append("killed")
+            two.workers.pop(0).kill()
+            two.add()
+            two.add(OLD + WORKER)
+        while done > 150_000 and events == ["killed"]:  # so long as it takes that both have come
+            clients = remote.Cluster(two.address)
+            count = len(clients._client.nthreads())
+            clients.close()
+            if count >= 3:
+                events.append("there")
+            time.sleep(0.2)
+
+    spread = run_simulation(config, out=tmp_path / "spread", cluster=two.address, note=notes.append, progress=progress)
+    assert spread.deals_played == 300_000
+    assert events == ["killed", "there"]
+    assert any("is gone" in note for note in notes)
+    two.workers.pop().kill()
+    assert any("is refused: it has simcore 0.0.9 instead of" in note for note in notes)
+    run_simulation(config, out=tmp_path / "alone", threads=2)
+    assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
+
+
+def test_no_worker_of_this_version(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    processes = Processes(tmp_path)
+    try:
+        processes.add(OLD + WORKER)
+        with pytest.raises(RunError, match=r"no worker that can be used .* simcore 0\.0\.9 instead of"):
+            run_simulation(make_config("showcase", deals=8, seed=1), cluster=processes.address)
+    finally:
+        processes.close()
+
+
+def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    from simcore.batches import cluster
+
+    monkeypatch.setattr(cluster, "_ANSWER", 0.5)
+    with pytest.raises(RunError, match="does not answer"):
+        run_simulation(make_config("showcase", deals=8, seed=1), cluster="127.0.0.1:1")
+
+
+# ------------------------------------------------------------------ an object store
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """An S3 server of this process, with a bucket."""
+    server_module = pytest.importorskip("moto.server", reason="needs moto")
+    import logging
+
+    from pyarrow.fs import FileSystem
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    patch = pytest.MonkeyPatch()
+    for name, value in CREDENTIALS.items():
+        patch.setenv(name, value)
+    try:
+        options = f"?endpoint_override=http://127.0.0.1:{server.get_host_and_port()[1]}&region=us-east-1"
+        system, _ = FileSystem.from_uri(f"s3://runs{options}&allow_bucket_creation=true")
+        system.create_dir("runs")
+        yield options
+    finally:
+        patch.undo()
+        server.stop()
+
+
+def objects(place: BucketPath) -> dict[str, bytes]:
+    found = {}
+    for path in place.iterdir():
+        with path.open() as file:
+            found[path.name] = file.read()
+    return found
+
+
+@pytest.mark.usefixtures("small")
+def test_into_an_object_store(two: Processes, bucket: str, tmp_path: Path) -> None:
+    config = make_config("elections", deals=10_000, **OPTIONS)
+    alone = run_simulation(config, out=tmp_path / "alone", threads=1)
+    place = BucketPath(f"s3://runs/one{bucket}")
+    run = run_simulation(config, out=place, cluster=two.address)
+    assert objects(place) == contents(tmp_path / "alone")
+    assert run.table().equals(alone.table())
+    again = run_simulation(config, out=str(place), threads=1)
+    assert again.deals_played == 0
+    # a part is lost, the manifest with it
+    (place / "part-00003.parquet").unlink()
+    (place / MANIFEST).unlink()
+    notes: list[str] = []
+    once_more = run_simulation(config, out=place, threads=1, note=notes.append)
+    assert once_more.deals_played == 2048
+    assert notes == ["manifest.json is missing and made anew out of the parts"]
+    assert objects(place) == contents(tmp_path / "alone")
+    # another config is refused, damage found and, when told so, repaired
+    with pytest.raises(BadInput, match="holds another run"):
+        run_simulation(make_config("elections", deals=10_000, seed=5), out=place, threads=1)
+    short = tmp_path / "short"
+    short.write_bytes(contents(tmp_path / "alone")["part-00002.parquet"][:-100])
+    (place / "part-00002.parquet").upload(short)
+    with pytest.raises(RunError, match="part-00002"):
+        run_simulation(config, out=place, threads=1)
+    assert run_simulation(config, out=place, threads=1, repair=True).deals_played == 2048
+    aside = place / "part-00002.parquet.aside"
+    assert aside.exists()
+    aside.unlink()
+    assert objects(place) == contents(tmp_path / "alone")
+    assert run_simulation(config, out=place, threads=1, overwrite=True).deals_played == 10_000
+    assert objects(place) == contents(tmp_path / "alone")
+
+
+def test_no_such_bucket(bucket: str) -> None:
+    with pytest.raises(RunError, match=r"s3://nowhere/x"):
+        run_simulation(make_config("showcase", deals=8, seed=1), out=f"s3://nowhere/x{bucket}", threads=1)
