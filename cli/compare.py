@@ -11,6 +11,7 @@ import click
 from cli.options import (
     OutType,
     check_folder_options,
+    cluster_option,
     condition_options,
     folder_options,
     format_option,
@@ -53,6 +54,7 @@ _LARGEST = 3
 @click.option("--out", type=OutType(), metavar="DIR", help="Folder for tables, result and report.")
 @use_options(*folder_options)
 @click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no result.")
+@cluster_option
 @format_option("text", "json", "jsonl", "markdown")
 @quiet_option
 def command(
@@ -62,6 +64,7 @@ def command(
     overwrite: bool,
     repair: bool,
     threads: int | None,
+    cluster: str | None,
     format_: str,
     quiet: bool,
     **options: Any,
@@ -94,6 +97,7 @@ def command(
                 contest,
                 out=out,
                 threads=threads,
+                cluster=cluster,
                 overwrite=overwrite,
                 repair=repair,
                 progress=progress,

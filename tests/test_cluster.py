@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ from simcore.batches.config import make_config
 from simcore.batches.places import BucketPath, place_of
 from simcore.batches.run import run_simulation
 from simcore.batches.store import MANIFEST, part_paths
+from simcore.contests.contest import make_contest
+from simcore.contests.verb import run_contest
 from simcore.errors import BadInput, PlayerError, RunError
 
 ROOT = Path(__file__).parent.parent
@@ -221,6 +224,24 @@ def test_a_player_that_fails_ends_the_run_as_on_one_machine(two: Processes, tmp_
         told.append(str(stop.value))
     assert told[0] == told[1]
     assert "ZeroDivisionError" in told[0]
+
+
+@pytest.mark.parametrize("sprt", [None, "0 0.5 0.01 0.01"])
+def test_comparisons(two: Processes, tmp_path: Path, sprt: str | None) -> None:
+    options: dict[str, Any] = {"contract": "all", "ruleset": "tricks", "deals": 1200, "seed": 2, "solved": 0, "sprt": sprt}
+    contest = make_contest("elections", ["expert", "greedy"], **options)
+    alone = run_contest(contest, out=tmp_path / "alone", threads=1)
+    done: list[tuple[int, int]] = []
+    spread = run_contest(contest, out=tmp_path / "spread", cluster=two.address, progress=lambda *figures: done.append(figures))
+    assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
+    assert spread.data() == alone.data()
+    assert all(one <= two_ <= total for (one, total), (two_, _) in pairwise(done))
+    # a block is lost
+    part_paths(tmp_path / "spread")[1 if sprt is None else 0].unlink()
+    (tmp_path / "spread" / MANIFEST).unlink()
+    run_contest(contest, out=tmp_path / "spread", cluster=two.address)
+    assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
+    assert run_contest(contest, cluster=two.address).data() == alone.data()
 
 
 def driver(processes: Processes, out: Path, deals: int) -> subprocess.Popen[str]:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from simcore.batches.cluster import Cluster
 
-__all__ = ["Interrupted", "Simulation", "available_threads", "run_simulation", "simulate"]
+__all__ = ["Interrupted", "Simulation", "available_threads", "run_simulation", "simulate", "workers_of"]
 
 #: Results of at most this many rows are kept in memory by the Python function, so that ``table()`` need not play them again.
 KEPT_ROWS = 1 << 22
@@ -182,7 +182,7 @@ def run_simulation(
     folder = None if out is None else place_of(out)
     with PartMaker(config, threads, writers=writers if out is not None else 1, chunk=chunk) as maker, ExitStack() as stack:
         try:
-            workers = None if cluster is None else _workers(cluster, stack, note)
+            workers = None if cluster is None else workers_of(cluster, stack, note)
             if folder is not None:
                 more = {"specs": config.specs} if config.specs else {}
                 with Store(folder, config, schema=maker.schema, more=more, overwrite=overwrite, repair=repair, note=note) as store:
@@ -203,7 +203,7 @@ def run_simulation(
     return Simulation(config, total, folder, time.perf_counter() - start, played, threads, tables)
 
 
-def _workers(cluster: str, stack: ExitStack, note: Callable[[str], object]) -> Cluster:
+def workers_of(cluster: str, stack: ExitStack, note: Callable[[str], object]) -> Cluster:
     """Return a cluster, which is let go with the stack."""
     from simcore.batches.cluster import Cluster
 

@@ -30,7 +30,10 @@ from simcore.contests.units import Sums, differences
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["Played", "open_cells", "play_contest", "rows_schema"]
+    from simcore.batches.cluster import Cluster
+    from simcore.contests.remote import Ahead
+
+__all__ = ["Played", "Table", "block_ranges", "open_cells", "play_contest", "rows_schema"]
 
 _FIRST_BLOCK, _LARGEST_BLOCK, _SLOW_BLOCK = 64, 4096, 8
 _CHUNK = 512
@@ -81,7 +84,7 @@ def rows_schema(contest: Contest) -> pa.Schema:
     return pa.schema(fields, metadata=metadata)
 
 
-def _blocks(contest: Contest) -> Iterator[tuple[int, int]]:
+def block_ranges(contest: Contest) -> Iterator[tuple[int, int]]:
     """Yield (first deal, deals) of each block."""
     first, end = contest.base.first, contest.base.first + contest.base.deals
     size = _SLOW_BLOCK if contest.slow else _FIRST_BLOCK
@@ -93,7 +96,7 @@ def _blocks(contest: Contest) -> Iterator[tuple[int, int]]:
             size = min(2 * size, _LARGEST_BLOCK)
 
 
-class _Table:
+class Table:
     """Plays blocks on a pool of threads."""
 
     def __init__(self, contest: Contest, threads: int) -> None:
@@ -210,6 +213,7 @@ def play_contest(
     store: Store | None = None,
     keep: Callable[[pa.Table], None] | None = None,
     progress: Progress | None = None,
+    cluster: Cluster | None = None,
 ) -> list[Played]:
     """Play all cells to their end.
 
@@ -217,12 +221,13 @@ def play_contest(
         store: a folder whose complete parts are taken up, and where each block becomes a part.
         keep: called with each block's rows.
         progress: called with (playings done, playings in all at most).
+        cluster: whose workers play, instead of threads.
     """
     import pyarrow.parquet as pq
 
     cells = open_cells(contest)
     everything = len(contest.seatings) * contest.base.deals
-    table = _Table(contest, threads)
+    table = Table(contest, threads)
     done = 0
 
     def advance(playings: int) -> None:
@@ -231,8 +236,14 @@ def play_contest(
         if progress is not None:
             progress(done, everything * len(cells))
 
+    ahead: Ahead | None = None
+    if cluster is not None:
+        from simcore.contests import remote
+
+        have = {} if store is None else store.parts
+        ahead = remote.Ahead(cluster, contest, [number for number, _ in enumerate(block_ranges(contest)) if number not in have])
     try:
-        for number, (first, deals) in enumerate(_blocks(contest)):
+        for number, (first, deals) in enumerate(block_ranges(contest)):
             playing = [played for played in cells if played.open]
             if not playing:
                 break
@@ -243,11 +254,18 @@ def play_contest(
                     _judged(contest, played, rows)
                 advance(len(playing) * len(contest.seatings) * deals)
             else:
-                block = _joined([_judged(contest, *rows) for rows in table.play(playing, first, deals, advance)])
+                if ahead is None:
+                    found = table.play(playing, first, deals, advance)
+                else:
+                    found = list(zip(playing, ahead.block(number, [played.cell for played in playing]), strict=True))
+                    advance(len(playing) * len(contest.seatings) * deals)
+                block = _joined([_judged(contest, *rows) for rows in found])
                 if store is not None:
                     store.add_part(number, partial(_write_part, number=number, table=block, first=first, deals=deals))
             if keep is not None:
                 keep(block)
     finally:
+        if ahead is not None:
+            ahead.close()
         table.close()
     return cells

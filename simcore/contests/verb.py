@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simcore.batches.run import Interrupted, available_threads
+from simcore.batches.run import Interrupted, available_threads, workers_of
 from simcore.batches.store import Store, file_sha256, write_atomically
 from simcore.contests.contest import Contest, make_contest
 from simcore.contests.mistakes import cards_schema, judge_cards
@@ -18,6 +19,8 @@ from simcore.errors import BadInput
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from simcore.batches.cluster import Cluster
 
 __all__ = ["CARDS", "RESULT", "compare", "run_contest"]
 
@@ -35,6 +38,7 @@ def compare(
     repair: bool = False,
     progress: Progress | None = None,
     note: Callable[[str], object] = lambda text: None,
+    cluster: str | None = None,
     **options: Any,
 ) -> Comparison:
     """Compare players: the same deals for all, every swap of sides, a verdict with its interval.
@@ -47,6 +51,7 @@ def compare(
         overwrite, repair: replace what is in ``out``, or only its parts that are damaged.
         progress: called with (playings done, playings in all at most), then with judged deals likewise.
         note: told what is out of the ordinary in ``out``, a line each.
+        cluster: ``local:N``, or a Dask scheduler's address whose workers play (docs/scale.md); cards are judged here.
         options: ``contract`` (an id, ``all``, ``auction``), ``pairs`` (NE, NS, NW, all), ``trump`` (one, ``all``), ``deals``,
             ``sprt`` (``d0 d1 alpha beta``: two players; ends early), ``confidence``, ``solved`` (deals whose cards are judged by
             exact solving) and ``solve_from`` (from this trick on), ``ruleset``, ``seed``, ``first``, ``declarer``, ``dealer``,
@@ -63,7 +68,9 @@ def compare(
     'a'
     """
     contest = make_contest(game, players, **options)
-    return run_contest(contest, out=out, threads=threads, overwrite=overwrite, repair=repair, progress=progress, note=note)
+    return run_contest(
+        contest, out=out, threads=threads, overwrite=overwrite, repair=repair, progress=progress, note=note, cluster=cluster
+    )
 
 
 def run_contest(
@@ -75,18 +82,39 @@ def run_contest(
     repair: bool = False,
     progress: Progress | None = None,
     note: Callable[[str], object] = lambda text: None,
+    cluster: str | None = None,
 ) -> Comparison:
     """Run a checked comparison; see :func:`compare`."""
+    if cluster is not None and threads is not None:
+        raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
     threads = available_threads() if threads is None else threads
     if threads < 1:
         raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
     threads = min(threads, 1024)
+    with ExitStack() as stack:
+        try:
+            workers = None if cluster is None else workers_of(cluster, stack, note)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+        return _run(contest, out, threads, overwrite, repair, progress, note, workers)
+
+
+def _run(
+    contest: Contest,
+    out: str | Path | None,
+    threads: int,
+    overwrite: bool,
+    repair: bool,
+    progress: Progress | None,
+    note: Callable[[str], object],
+    workers: Cluster | None,
+) -> Comparison:
     start = time.perf_counter()
     schema = rows_schema(contest)
     if out is None:
         kept: list[pa.Table] = []
         try:
-            cells = play_contest(contest, threads=threads, keep=kept.append, progress=progress)
+            cells = play_contest(contest, threads=threads, keep=kept.append, progress=progress, cluster=workers)
             cards = _judged(contest, cells, threads, progress)
         except KeyboardInterrupt:
             raise Interrupted from None
@@ -94,7 +122,7 @@ def run_contest(
     folder = Path(out)
     with Store(folder, contest, schema=schema, overwrite=overwrite, repair=repair, note=note) as store:
         try:
-            cells = play_contest(contest, threads=threads, store=store, progress=progress)
+            cells = play_contest(contest, threads=threads, store=store, progress=progress, cluster=workers)
             cards = _judged(contest, cells, threads, progress)
         except KeyboardInterrupt:
             store.write_manifest(complete=False)
