@@ -12,6 +12,7 @@ from cli.options import Choices as Games
 from cli.options import (
     OutType,
     check_folder_options,
+    cluster_option,
     folder_options,
     format_option,
     nothing_else_goes_with,
@@ -37,6 +38,7 @@ _sampling_options = (
     click.option("--max-time", metavar="TIME", help="As 60s or 2m; the answer is then not reproducible."),
     click.option("--seed", metavar="INT", help="0 to 2**128 - 1.  Default: drawn from the operating system, and printed."),
     click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no answer."),
+    cluster_option,
     click.option(
         "--out",
         type=OutType(),
@@ -112,13 +114,14 @@ def _sampled(game: str, options: dict[str, Any], quiet: bool, module: str) -> Ch
     from simcore.rng import draw_seed, parse_seed
 
     resume, out, seed = options.pop("resume"), options["out"], options["seed"]
-    how = {"repair": options["repair"], "threads": options["threads"], "note": lambda text: note(f"simcore: {text}", quiet)}
+    how: dict[str, Any] = {name: options[name] for name in ("repair", "threads", "cluster")}
+    how["note"] = lambda text: note(f"simcore: {text}", quiet)
     if resume is None:
         check_folder_options(out, overwrite=options["overwrite"], repair=options["repair"])
         options["seed"] = draw_seed() if seed is None else parse_seed(seed)
         note(f"seed {options['seed']}", quiet)
     else:
-        nothing_else_goes_with("resume", "repair", "threads", "format_", "quiet")
+        nothing_else_goes_with("resume", "repair", "threads", "cluster", "format_", "quiet")
     note_if_cold(quiet, module)
     try:
         with progress_bar(1, "worlds" if options["hand"] or options.get("view") else "deals", quiet) as progress:

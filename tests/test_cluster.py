@@ -23,6 +23,7 @@ from simcore.batches.config import make_config
 from simcore.batches.places import BucketPath, place_of
 from simcore.batches.run import run_simulation
 from simcore.batches.store import MANIFEST, part_paths
+from simcore.choosing.verb import choose
 from simcore.contests.contest import make_contest
 from simcore.contests.verb import run_contest
 from simcore.errors import BadInput, PlayerError, RunError
@@ -242,6 +243,26 @@ def test_comparisons(two: Processes, tmp_path: Path, sprt: str | None) -> None:
     run_contest(contest, out=tmp_path / "spread", cluster=two.address)
     assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
     assert run_contest(contest, cluster=two.address).data() == alone.data()
+
+
+HAND = {"hand": "AQJ94.KJ8.Q2.T64", "seat": "S"}
+QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "rollouts": ("elections", {**HAND, "max_deals": 1500}),
+    "calls heard": ("elections", {**HAND, "dealer": "W", "calls": [("N", "pass"), ("E", "pass")], "max_deals": 300}),
+    "exact": ("elections", {**HAND, "ruleset": "tricks", "method": "both", "max_deals": 512, "max_solved": 2}),
+    "average": ("elections", {"max_deals": 16}),
+    "trumps": ("showcase", {"max_deals": 100}),
+}
+
+
+@pytest.mark.parametrize("name", list(QUESTIONS))
+def test_choices(two: Processes, name: str) -> None:
+    game, options = QUESTIONS[name]
+    alone = choose(game, seed=5, threads=1, **options)
+    spread = choose(game, seed=5, cluster=two.address, **options)
+    assert spread.rows == alone.rows
+    assert spread.sampling == alone.sampling
+    assert spread.worlds().equals(alone.worlds())
 
 
 def driver(processes: Processes, out: Path, deals: int) -> subprocess.Popen[str]:

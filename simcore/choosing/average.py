@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from simcore.batches.run import available_threads
 from simcore.cards import SEATS
 from simcore.choosing.elections import Worlds
 from simcore.choosing.kept import Kept
+from simcore.choosing.pools import pool_of
 from simcore.choosing.question import OBJECTIVES, ElectionsQuestion
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
@@ -35,6 +35,8 @@ from simcore.worth import points_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from simcore.batches.cluster import Cluster
 
 __all__ = ["BEST", "POSITION", "average_elections"]
 
@@ -138,6 +140,7 @@ def average_elections(
     kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    cluster: Cluster | None = None,
 ) -> Choices:
     """Compare contracts over random hands.
 
@@ -145,6 +148,7 @@ def average_elections(
         question: without a hand; ``max_deals`` is the most hands.
         kept: work done before.
         threads: default all cores; changes nothing in the answer.
+        cluster: whose workers play, instead of threads.
         progress: called with (hands so far, most hands).
     """
     threads = available_threads() if threads is None else threads
@@ -159,7 +163,7 @@ def average_elections(
     shares = [RunningMean(0, 1) for _ in range(count)]
     done: list[_HandResult] = []
     late = False
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
+    pool = pool_of(threads, cluster)
 
     def ask(first: int, end: int) -> dict[str, np.ndarray]:
         futures = [pool.submit(_ask, question, worlds, sizes, number) for number in range(first, end)]

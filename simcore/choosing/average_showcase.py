@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -24,6 +23,7 @@ from simcore.batches.backends import ShowcaseBackend
 from simcore.batches.config import GAME_SEATS, Config, make_config
 from simcore.batches.run import available_threads
 from simcore.choosing.kept import Kept
+from simcore.choosing.pools import pool_of
 from simcore.choosing.question import MAX_HANDS, check_limits
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
@@ -34,6 +34,8 @@ from simcore.solvers import two
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from simcore.batches.cluster import Cluster
 
 __all__ = ["BEST_TRUMP", "WORTHS", "ShowcaseAverage", "average_showcase"]
 
@@ -77,8 +79,13 @@ def _worths(tricks: np.ndarray, actual: np.ndarray, middle: np.ndarray) -> dict[
     }
 
 
-class _Deals(ShowcaseBackend):
+class Deals(ShowcaseBackend):
     """First playouts, and the values of what follows."""
+
+    @property
+    def config(self) -> Config:
+        """What is played."""
+        return self._config
 
     def chunk(self, first: int, deals: int) -> np.ndarray:
         """Return int64[deals, 16]: namer, whether he leads by the rules, whether he won trick 13, the turned card; then his tricks
@@ -149,12 +156,14 @@ def average_showcase(
     kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    cluster: Cluster | None = None,
 ) -> Choices:
     """Compare the trumps over random deals.
 
     Args:
         kept: work done before.
         threads: default all cores; changes nothing in the answer.
+        cluster: whose workers play, instead of threads.
         progress: called with (deals so far, most deals).
 
     Raises:
@@ -166,12 +175,12 @@ def average_showcase(
         raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
     start = time.monotonic()
     deadline = math.inf if seconds is None else start + seconds
-    backend = _Deals(config)
+    backend = Deals(config)
     race = Race([0] * 6, [_SHARES] * 6, confidence)
     shares = [RunningMean(0, _SHARES) for _ in TRUMPS]
     parts: list[np.ndarray] = []
     done, late = 0, False
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
+    pool = pool_of(threads, cluster)
 
     def play(first: int, end: int) -> dict[str, np.ndarray]:
         edges = [*range(first, end, _CHUNK), end]

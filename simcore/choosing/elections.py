@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -26,6 +26,7 @@ from simcore.cards import FULL, SEATS
 from simcore.choosing.contest import Chunk, Contest, contests_of
 from simcore.choosing.exactly import Solved, compare, solve_worlds
 from simcore.choosing.kept import Kept
+from simcore.choosing.pools import pool_of
 from simcore.choosing.question import ElectionsQuestion
 from simcore.choosing.result import DOUBLE_DUMMY, Choices
 from simcore.deals.pbn import format_deal
@@ -36,6 +37,8 @@ from simcore.rng import SOURCE, STREAM
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from simcore.batches.cluster import Cluster
 
 __all__ = ["Worlds", "answer_elections"]
 
@@ -60,6 +63,7 @@ class Worlds(GameBackend):
 
     def __init__(self, question: ElectionsQuestion) -> None:
         super().__init__(question.config, ASKED, run_worlds)
+        self.question = question
         asked = self._options
         asked.pack, asked.seat, asked.hand = FULL, question.seat, np.uint64(question.hand)
         asked.lots = question.lots
@@ -69,18 +73,27 @@ class Worlds(GameBackend):
         asked.calls_made = len(question.calls)
         asked.calls[: len(question.calls)] = [words.index(word) for _, word in question.calls]
 
+    @property
+    def slips(self) -> int:
+        """How many of the calls heard may be another than the model's."""
+        return int(self._options.slips)
+
+    @slips.setter
+    def slips(self, slips: int) -> None:
+        self._options.slips = slips
+
     def _deal_name(self, table: Any) -> str:
         """A world has no index that a user could look up: show its cards."""
         return f"the world {format_deal(table.dealt)}"
 
-    def hear(self, kept: Kept, pool: ThreadPoolExecutor) -> tuple[int, float]:
+    def hear(self, kept: Kept, pool: Executor) -> tuple[int, float]:
         """Return what :meth:`listen` returns, listening only where that was not kept."""
         heard = kept.recall("calls heard", lambda: {"slips and share": np.array(self.listen(pool), np.float64)})
         slips, share = heard["slips and share"].tolist()
         self._options.slips = int(slips)
         return int(slips), share
 
-    def listen(self, pool: ThreadPoolExecutor) -> tuple[int, float]:
+    def listen(self, pool: Executor) -> tuple[int, float]:
         """Allow the fewest slips that let enough deals fit the calls heard; returns how many, and the share of deals that fit."""
         size = _CHUNK_SLOW if self._config.slow else _CHUNK
         candidates = _PILOT_CANDIDATES_SLOW if self._config.slow else _PILOT_CANDIDATES
@@ -135,12 +148,14 @@ def answer_elections(
     kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    cluster: Cluster | None = None,
 ) -> Choices:
     """Compare the choices of a question.
 
     Args:
         kept: work done before.
         threads: default all cores; changes nothing in the answer.
+        cluster: whose workers play, instead of threads.
         progress: called with (worlds so far, most worlds); by ``both`` first for rollouts, then for the worlds solved.
 
     Raises:
@@ -154,7 +169,7 @@ def answer_elections(
     worlds = Worlds(question)
     contests = contests_of(question)
     solved: Solved | None = None
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
+    pool = pool_of(threads, cluster)
     try:
         # of the time for both methods, half for rollouts
         rolling = start + (seconds / 2 if question.method == "both" else seconds)
@@ -203,7 +218,7 @@ def answer_elections(
 def _draw(
     question: ElectionsQuestion,
     worlds: Worlds,
-    pool: ThreadPoolExecutor,
+    pool: Executor,
     contests: tuple[Contest, Contest],
     kept: Kept,
     *,
@@ -246,7 +261,7 @@ def _draw(
 def _batch(
     question: ElectionsQuestion,
     worlds: Worlds,
-    pool: ThreadPoolExecutor,
+    pool: Executor,
     playing: tuple[list[int], list[int]],
     found: int,
     limit: int,

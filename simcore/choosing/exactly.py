@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -70,7 +70,7 @@ def _solve(question: ElectionsQuestion, contract: int, hands: np.ndarray, pairin
 def solve_worlds(
     question: ElectionsQuestion,
     worlds: Chunk,
-    pool: ThreadPoolExecutor,
+    pool: Executor,
     kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
     *,
     deadline: float = math.inf,

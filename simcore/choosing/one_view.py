@@ -12,7 +12,6 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -25,6 +24,7 @@ from simcore import __version__
 from simcore.batches.run import available_threads
 from simcore.cards import format_card, format_hand
 from simcore.choosing.kept import Kept
+from simcore.choosing.pools import pool_of
 from simcore.choosing.question import check_limits
 from simcore.choosing.race import Race
 from simcore.choosing.result import Choices
@@ -39,6 +39,8 @@ from simcore.solvers import two
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from simcore.batches.cluster import Cluster
 
 __all__ = ["CARD", "ViewQuestion", "answer_view", "parse_view"]
 
@@ -154,12 +156,14 @@ def answer_view(
     kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
+    cluster: Cluster | None = None,
 ) -> Choices:
     """Value the choices of a seat.
 
     Args:
         kept: work done before.
         threads: default all cores; changes nothing in the answer.
+        cluster: whose workers play, instead of threads.
         progress: called with (worlds so far, most worlds).
 
     Raises:
@@ -178,7 +182,7 @@ def answer_view(
     race = Race([0] * len(actions), [1 if question.objective == "win" else _TRICKS] * len(actions), question.confidence)
     batches: list[tuple[int, list[int], np.ndarray]] = []
     done, late = 0, False
-    pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
+    pool = pool_of(threads, cluster)
 
     def play(first: int, end: int, playing: list[int]) -> dict[str, np.ndarray]:
         edges = [*range(first, end, _CHUNK), end]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simcore.batches.config import GAME_SEATS
+from simcore.batches.run import workers_of
 from simcore.batches.store import read_run
 from simcore.choosing.kept import ChoiceWork, Kept, KeptInFolder
 from simcore.choosing.result import Choices
 from simcore.errors import BadInput
 from simcore.rules import parse_ruleset
+
+if TYPE_CHECKING:
+    from simcore.batches.cluster import Cluster
 
 __all__ = ["choose", "resume_choice"]
 
@@ -25,6 +30,7 @@ def choose(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     note: Callable[[str], object] = lambda text: None,
+    cluster: str | None = None,
     **options: Any,
 ) -> Choices:
     """Compare the choices of one hand, or without a hand on average: contracts and calls in Elections, trumps in Showcase.
@@ -37,6 +43,7 @@ def choose(
         threads: default all cores; changes no answer.
         progress: called with (worlds so far, most worlds).
         note: told what is out of the ordinary in ``out``, a line each.
+        cluster: ``local:N``, or a Dask scheduler's address whose workers play (docs/scale.md).
         options: Elections, as :meth:`simcore.choosing.question.ElectionsQuestion.of`: hand, seat, dealer, lot, calls, partner,
             ruleset, players, player, objective, method, confidence, max_deals, max_solved, max_time, seed; Showcase, at the naming,
             as :func:`simcore.choosing.showcase.answer_showcase`: hand, seat, leader, show, turned, discards, won, ruleset; without
@@ -56,6 +63,32 @@ def choose(
     if game not in GAME_SEATS:
         raise BadInput(f"game {game!r} is unknown; accepted: {', '.join(GAME_SEATS)}")
 
+    if cluster is not None and threads is not None:
+        raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
+    how: dict[str, Any] = {"overwrite": overwrite, "repair": repair, "threads": threads, "progress": progress, "note": note}
+    with ExitStack() as stack:
+        workers = None
+        if cluster is not None:
+            from simcore.choosing import sending  # noqa: F401 (questions can be sent)
+
+            workers = workers_of(cluster, stack, note)
+        return _choose(game, options, out, workers=workers, **how)
+
+
+def _choose(
+    game: str,
+    options: dict[str, Any],
+    out: str | Path | None,
+    *,
+    overwrite: bool,
+    repair: bool,
+    threads: int | None,
+    progress: Callable[[int, int], None] | None,
+    note: Callable[[str], object],
+    workers: Cluster | None,
+) -> Choices:
+    """Answer, see :func:`choose`."""
+
     def answered(work: ChoiceWork, answer: Callable[[Kept], Choices]) -> Choices:
         if out is None:
             return answer(Kept())
@@ -68,7 +101,7 @@ def choose(
             return choices
 
     if game == "showcase":
-        return _showcase(options, out, answered, threads=threads, progress=progress)
+        return _showcase(options, out, answered, threads=threads, progress=progress, cluster=workers)
     from simcore.choosing.average import average_elections
     from simcore.choosing.elections import answer_elections
     from simcore.choosing.question import ElectionsQuestion
@@ -76,7 +109,7 @@ def choose(
     question = ElectionsQuestion.of(**options)
     answer = answer_elections if question.hand else average_elections
     work = ChoiceWork(question.describe(), question.config.ruleset)
-    return answered(work, lambda kept: answer(question, kept=kept, threads=threads, progress=progress))
+    return answered(work, lambda kept: answer(question, kept=kept, threads=threads, progress=progress, cluster=workers))
 
 
 #: What a folder's question is asked again by, by game and what it is about; players and ruleset are there as well.
@@ -95,7 +128,7 @@ def resume_choice(folder: str | Path, game: str | None = None, **how: Any) -> Ch
 
     Args:
         game: to be told where it is of the other.
-        how: repair, threads, progress, note as in :func:`choose`.
+        how: repair, threads, cluster, progress, note as in :func:`choose`.
 
     Raises:
         SimcoreError: the folder holds no answer of ``choose``, or it cannot be gone on with.
@@ -128,6 +161,7 @@ def _showcase(
     *,
     threads: int | None,
     progress: Callable[[int, int], None] | None,
+    cluster: Cluster | None,
 ) -> Choices:
     """Answer for Showcase: one seat's view, one hand at the naming, or on average."""
     given = {name: value for name, value in options.items() if value is not None and value not in ((), "")}
@@ -141,7 +175,7 @@ def _showcase(
                 raise BadInput(f"out {str(out)!r} does not go with this view: its answer is exact, no worlds are drawn")
             return answer_view(asked)
         work = ChoiceWork(asked.describe(), asked.seen.ruleset)
-        return answered(work, lambda kept: answer_view(asked, kept=kept, threads=threads, progress=progress))
+        return answered(work, lambda kept: answer_view(asked, kept=kept, threads=threads, progress=progress, cluster=cluster))
     _refuse(given, ("end", "objective"), "needs a view")
     if "hand" in given:
         from simcore.choosing.showcase import answer_showcase
@@ -158,7 +192,7 @@ def _showcase(
     _refuse(given, _OF_HAND, "needs a hand")
     question = ShowcaseAverage.of(**given)
     work = ChoiceWork(question.describe(), question.config.ruleset)
-    return answered(work, lambda kept: average_showcase(question, kept=kept, threads=threads, progress=progress))
+    return answered(work, lambda kept: average_showcase(question, kept=kept, threads=threads, progress=progress, cluster=cluster))
 
 
 _OF_HAND = ("seat", "leader", "show", "turned", "discards", "won")
