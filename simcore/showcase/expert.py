@@ -368,18 +368,27 @@ def name_trump(view: Any) -> U64:
     return ONE << np.uint64(best)
 
 
+@inlined
+def _single(cards: U64) -> bool:
+    """Tell whether a mask holds exactly one card."""
+    return cards != ZERO and cards & (cards - ONE) == ZERO
+
+
 @njit
 def second_card(view: Any, rules: Any) -> U64:
     """Choose a card of the second playout: one trick looked ahead, both holdings open, then the balance of what is left.
 
-    A trick changes the balance of its suits only: that of the others is added up once.
+    A trick changes the balance of its suits only, so that of the others is left out, unless a last trump may be played: then any
+    suit's may change.
     """
     rank = rules.all_trump == 1
     togo = 12 - view.tricks_played
     kind = _kind(view.trump, view.all_trump)
     if view.on_table == 1:
         table = _table(view.other, view.hand ^ lowest_bit(view.hand), togo)
-        rest = _suits_balance(table, kind, view.other, view.hand, view.trump, togo, ~view.suit)
+        rest = np.int64(0)
+        if _single(view.hand & view.trump):
+            rest = _suits_balance(table, kind, view.other, view.hand, view.trump, togo, ~view.suit)
         return _reply(table, kind, view.other, view.hand, view.lead, view.trump, view.all_trump, rank, togo, rest)[0]
     return _lead(kind, view.hand, view.other, view.trump, view.all_trump, rank, togo)
 
@@ -420,7 +429,7 @@ def _reply(
     Args:
         leads, other: the holdings without the card led.
         togo: tricks to go after this one.
-        rest: the balance of all suits but the one led.
+        rest: the balance of all suits but the one led (with a constant of the caller's added).
     """
     suit = led_suit(lead)
     legal = other & suit
@@ -481,7 +490,9 @@ def _lead_value(
 def _lead(kind: U64, leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool, togo: I64) -> U64:
     """Return the best lead against the best reply: of each suit the lowest card, and the lowest winner or else the highest."""
     table = _table(leads ^ lowest_bit(leads), other ^ lowest_bit(other), togo)
-    total = _suits_balance(table, kind, leads, other, trump, togo, _FULL)
+    total = np.int64(0)
+    if _single(leads & trump) or _single(other & trump):
+        total = _suits_balance(table, kind, leads, other, trump, togo, _FULL)
     best = ZERO
     best_value = -_FAR
     rest = leads
