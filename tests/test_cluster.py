@@ -348,6 +348,61 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
         run_simulation(make_config("showcase", deals=8, seed=1), cluster="127.0.0.1:1")
 
 
+@pytest.mark.long
+@pytest.mark.usefixtures("small")
+def test_four_workers_two_of_them_killed(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    processes = Processes(tmp_path)
+    notes: list[str] = []
+    config = make_config("elections", deals=1_000_000, seed=9, players="expert", rounds=True)
+
+    def progress(done: int, total: int) -> None:
+        if done > total * (3 - len(processes.workers) + 1) // 3 and len(processes.workers) > 2:
+            processes.workers.pop().kill()
+
+    try:
+        for _ in range(4):
+            processes.add()
+        run_simulation(config, out=tmp_path / "spread", cluster=processes.address, note=notes.append, progress=progress)
+    finally:
+        processes.close()
+    assert len(processes.workers) == 2
+    assert sum("is gone" in note for note in notes) >= 1
+    run_simulation(config, out=tmp_path / "alone", threads=2)
+    assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
+
+
+@pytest.mark.long
+def test_processes_of_this_machine_and_ctrl_c(tmp_path: Path) -> None:
+    """Ctrl-C in a terminal reaches the workers too."""
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    command = [
+        "simulate",
+        "elections",
+        "--deals",
+        "30000000",
+        "--seed",
+        "4",
+        "--cluster",
+        "local:2",
+        "--out",
+        str(tmp_path / "run"),
+    ]
+    code = "import sys\nfrom cli.main import main\nmain(sys.argv[1:])\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *command], cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            Processes.until(lambda: parts_of(tmp_path / "run") > 1)
+            os.killpg(process.pid, signal.SIGINT)
+            _, told = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert process.returncode == 130, told
+    assert told.strip().splitlines()[-1].startswith("simcore: interrupted; complete parts are in")
+    assert "Traceback" not in told
+
+
 # ------------------------------------------------------------------ an object store
 
 
