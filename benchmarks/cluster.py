@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import dask
 import distributed
 
 from simcore.batches.cluster import Cluster, Work
@@ -63,6 +64,7 @@ def main() -> None:
     with PartMaker(config, 1) as maker:
         tally = {name: values.tolist() for name, values in maker.backend.new_tally().items()}
     workers = min(20, options.slots)
+    dask.config.set({"distributed.worker.profile.enabled": False})  # a look at each of a thousand threads, a hundred times a second
     with (
         distributed.LocalCluster(
             n_workers=workers, threads_per_worker=options.slots // workers, processes=False, protocol="tcp", dashboard_address=None
