@@ -369,7 +369,7 @@ def name_trump(view: Any) -> U64:
 
 
 @inlined
-def _single(cards: U64) -> bool:
+def _single(cards: U64) -> Any:
     """Tell whether a mask holds exactly one card."""
     return cards != ZERO and cards & (cards - ONE) == ZERO
 
