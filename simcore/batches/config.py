@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from simcore.rng import STREAM_VERSION, draw_seed, parse_seed
 from simcore.rules import TRUMPS, Ruleset, load_ruleset
 from simcore.specs import Player, parse_player
 
-__all__ = ["GAME_SEATS", "PAIRINGS", "SCHEMA_VERSION", "Config", "dealing_plan", "make_config", "parse_pairs", "seat_index"]
+__all__ = ["GAME_SEATS", "PAIRINGS", "SCHEMA_VERSION", "Config", "dealing_plan", "is_whole", "make_config", "parse_pairs", "seat_index"]
 
 SCHEMA_VERSION = 1
 GAME_SEATS = {"elections": SEATS, "showcase": "NS"}
@@ -150,9 +151,14 @@ def seat_index(seat: str, game: str, what: str) -> int:
         BadInput: no such seat in the game.
     """
     seats = GAME_SEATS[game]
-    if len(seat) != 1 or seat.upper() not in seats:
+    if not isinstance(seat, str) or len(seat) != 1 or seat.upper() not in seats:
         raise BadInput(f"{what} {seat!r} is not a seat of {game}; accepted: {' '.join(seats)}")
     return seats.index(seat.upper())
+
+
+def is_whole(value: Any, low: int, high: int = 1 << 63) -> bool:
+    """Tell whether something is a whole number in a range; 2.5 and True are none."""
+    return not isinstance(value, bool) and isinstance(value, Integral) and low <= int(value) <= high
 
 
 def parse_pairs(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from simcore import __version__
-from simcore.batches.config import GAME_SEATS, PAIRINGS, Config, make_config, seat_index
+from simcore.batches.config import GAME_SEATS, PAIRINGS, Config, is_whole, make_config, seat_index
 from simcore.cards import SEATS, Hand, format_hand, parse_hand
 from simcore.elections.auction import legal_calls, legal_contracts
 from simcore.elections.engine import start_deal
@@ -123,7 +123,7 @@ class ElectionsQuestion:
         heard = parse_calls(calls)
         if heard and config.dealer is None:
             raise BadInput(f"calls {calls!r} need a dealer (E3); accepted: together with dealer N, E, S or W")
-        if objective not in OBJECTIVES:
+        if objective not in tuple(OBJECTIVES):
             raise BadInput(f"objective {objective!r} is unknown; accepted: {', '.join(OBJECTIVES)}")
         if method not in METHODS:
             raise BadInput(f"method {method!r} is unknown; accepted: {', '.join(METHODS)}")
@@ -194,16 +194,16 @@ class ElectionsQuestion:
         }
 
 
-def check_limits(confidence: float, most: int | None, max_time: float | str | None, what: str = "max deals") -> float | None:
+def check_limits(confidence: Any, most: int | None, max_time: float | str | None, what: str = "max deals") -> float | None:
     """Refuse what no sampling can keep to; returns the most seconds.
 
     Raises:
         BadInput: naming the option, its value and what is accepted.
     """
-    if not 0.5 <= confidence < 1:
+    if not isinstance(confidence, int | float) or not 0.5 <= confidence < 1:
         raise BadInput(f"confidence {confidence!r} is out of range; accepted: 0.5 up to less than 1, as in 0.95")
-    if most is not None and not 1 <= most <= _MOST_DEALS:
-        raise BadInput(f"{what} {most!r} is out of range; accepted: 1 to {_MOST_DEALS:,}")
+    if most is not None and not is_whole(most, 1, _MOST_DEALS):
+        raise BadInput(f"{what} {most!r} is out of range; accepted: a whole number, 1 to {_MOST_DEALS:,}")
     return None if max_time is None else parse_seconds(max_time)
 
 
@@ -218,13 +218,16 @@ def parse_calls(calls: str | Sequence[tuple[str, str]] | None) -> tuple[tuple[st
     """
     if calls is None:
         return ()
-    items: Sequence[Any] = calls
+    items: Any = calls
+    if not isinstance(items, Sequence):
+        raise BadInput(f"calls {calls!r} are no seats and calls; accepted: as in 'E pass, S clubs'")
     if isinstance(calls, str):
         items = [item.split() for item in calls.split(",")] if calls.strip() else []
     heard = []
     for words in items:
-        if isinstance(words, str) or len(words) != 2 or str(words[0]).upper() not in tuple(SEATS):
-            shown = words if isinstance(words, str) else " ".join(map(str, words))
+        pair = isinstance(words, Sequence) and not isinstance(words, str)
+        if not pair or len(words) != 2 or str(words[0]).upper() not in tuple(SEATS):
+            shown = " ".join(map(str, words)) if pair else str(words)
             raise BadInput(f"call {shown!r} in {calls!r} is not a seat and a call; accepted: as in 'E pass, S clubs'")
         heard.append((str(words[0]).upper(), str(words[1]).lower()))
     return tuple(heard)
@@ -248,7 +251,7 @@ def parse_seconds(text: float | str) -> float:
 
 def _parse_lot(text: str) -> int:
     """Return a lot pair as the kernels number pairings."""
-    word = text.upper()
+    word = str(text).upper()
     if len(word) != 2 or word[0] == word[1] or not set(word) <= set(SEATS):
         raise BadInput(f"lot pair {text!r} is not two seats; accepted: as in NS or SW (E1)")
     return SEATS.index(word[0]) ^ SEATS.index(word[1])
@@ -259,7 +262,7 @@ def _pairing_word(pairing: int) -> str:
 
 
 def _parse_partner(text: str, seat: int) -> str:
-    word = text.lower() if text.lower() in ("lot", "any") else text.upper()
+    word = str(text).lower() if str(text).lower() in ("lot", "any") else str(text).upper()
     if word in ("lot", "any") or (word in tuple(SEATS) and word != SEATS[seat]):
         return word
     raise BadInput(f"partner {text!r} is not accepted; accepted: lot, any, {', '.join(s for s in SEATS if s != SEATS[seat])}")

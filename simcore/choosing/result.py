@@ -44,9 +44,16 @@ class Choices:
         return tuple(dict.fromkeys(row["table"] for row in self.rows))
 
     def best(self, table: str | None = None) -> str:
-        """Return the best choice of a table; by default of the last one that ranks, which answers what to do now."""
-        wanted = [row["table"] for row in self.rows if row["best"]][-1] if table is None else table
-        return str(next(row["choice"] for row in self.rows if row["table"] == wanted and row["best"]))
+        """Return the best choice of a table; by default of the last one that ranks, which answers what to do now.
+
+        Raises:
+            BadInput: there is no such table, or it ranks nothing.
+        """
+        best = {row["table"]: str(row["choice"]) for row in self.rows if row["best"]}
+        wanted = list(best)[-1] if table is None else table
+        if wanted not in best:
+            raise BadInput(f"table {table!r} has no best choice; accepted: {', '.join(best)}")
+        return best[wanted]
 
     @property
     def decided(self) -> bool:
@@ -60,10 +67,11 @@ class Choices:
         return int(self.config["seed"]) if "seed" in self.config else None
 
     def table(self) -> pa.Table:
-        """Return a pyarrow Table, one row a choice."""
+        """Return a pyarrow Table, one row a choice; a figure that another table has is null."""
         import pyarrow as pa
 
-        return pa.table({key: [row[key] for row in self.rows] for key in self.rows[0]})
+        names = dict.fromkeys(key for row in self.rows for key in row)
+        return pa.table({name: [row.get(name) for row in self.rows] for name in names})
 
     def worlds(self) -> pa.Table:
         """Return a pyarrow Table, one row a world and choice played in it.

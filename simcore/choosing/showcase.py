@@ -105,7 +105,7 @@ def _holdings(
     if magri:
         if turned is not None:
             raise BadInput(f"turned {turned!r} does not go with ruleset {rules.name!r}: the display card is taken (M6)")
-        parts["the discards"] = 0 if discards is None else parse_cards(discards)
+        parts["the discards"] = 0 if discards is None else parse_cards(str(discards))
         if parts["the discards"].bit_count() != 2 * _TRICKS:
             raise BadInput(f"{parts['the discards'].bit_count()} discards; accepted: {2 * _TRICKS}, two a trick (M6)")
     else:
@@ -117,7 +117,7 @@ def _holdings(
         if turned is not None and not out:
             raise BadInput(f"turned {turned!r} does not go with turned_card 'last': it was drawn (S2)")
         if turned is not None:
-            parts["the turned card"] = 1 << parse_card(turned)
+            parts["the turned card"] = 1 << parse_card(str(turned))
     seen = 0
     for name, mask in parts.items():
         if mask & seen:
@@ -159,7 +159,7 @@ def _check_sizes(rules: Ruleset, holdings: tuple[int, int], won: str | None) -> 
 def _read_pairs(text: str, what: str, example: str) -> dict[str, str]:
     """Read ``N:… S:…``."""
     found: dict[str, str] = {}
-    for word in text.split():
+    for word in str(text).split():
         seat, colon, rest = word.partition(":")
         if not colon or seat.upper() not in tuple(_SEATS) or seat.upper() in found:
             raise NotationError(f"{what} {text!r}: {word!r} does not begin with N: or S:, each once; accepted: as in {example!r}")

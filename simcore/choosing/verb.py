@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simcore.batches.config import GAME_SEATS
+from simcore.batches.config import GAME_SEATS, is_whole
 from simcore.batches.run import workers_of
 from simcore.batches.store import read_run
 from simcore.choosing.kept import ChoiceWork, Kept, KeptInFolder
@@ -62,7 +62,8 @@ def choose(
     """
     if game not in GAME_SEATS:
         raise BadInput(f"game {game!r} is unknown; accepted: {', '.join(GAME_SEATS)}")
-
+    if threads is not None and not is_whole(threads, 1):
+        raise BadInput(f"threads {threads!r} is out of range; accepted: 1 or more")
     if cluster is not None and threads is not None:
         raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
     how: dict[str, Any] = {"overwrite": overwrite, "repair": repair, "threads": threads, "progress": progress, "note": note}
