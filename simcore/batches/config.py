@@ -24,7 +24,17 @@ from simcore.rng import STREAM_VERSION, draw_seed, parse_seed
 from simcore.rules import TRUMPS, Ruleset, load_ruleset
 from simcore.specs import Player, parse_player
 
-__all__ = ["GAME_SEATS", "PAIRINGS", "SCHEMA_VERSION", "Config", "dealing_plan", "is_whole", "make_config", "parse_pairs", "seat_index"]
+__all__ = [
+    "GAME_SEATS",
+    "PAIRINGS",
+    "SCHEMA_VERSION",
+    "Config",
+    "dealing_plan",
+    "is_whole",
+    "make_config",
+    "parse_pairs",
+    "seat_index",
+]
 
 SCHEMA_VERSION = 1
 GAME_SEATS = {"elections": SEATS, "showcase": "NS"}
