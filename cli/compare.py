@@ -79,8 +79,9 @@ def command(
     """
     from simcore.batches.run import Interrupted
     from simcore.contests.contest import make_contest
-    from simcore.contests.verb import run_contest
+    from simcore.contests.verb import check_threads, run_contest
 
+    check_threads(threads, cluster)
     check_folder_options(out, overwrite=overwrite, repair=repair)
     if format_ == "markdown" and out is None:
         raise click.UsageError("format 'markdown' is the report of a folder; accepted: together with --out DIR")

@@ -37,10 +37,13 @@ class Player:
     given: str = field(default="", compare=False)
 
 
-def _options(text: str, part: str) -> dict[str, str]:
+def _options(part: str, colon: str, text: str) -> dict[str, str]:
+    """Return the options of a part, which stand behind a colon, if there is one."""
     options: dict[str, str] = {}
-    for item in filter(None, text.split(",")):
+    for item in text.split(",") if colon else ():
         key, _, value = item.partition("=")
+        if not key.strip():
+            raise BadInput(f"player {part!r} has an empty option; accepted: key=value, as many as it has, with commas between")
         if key in options:
             raise BadInput(f"option {key!r} of player {part!r} is given twice")
         options[key] = value
@@ -67,10 +70,10 @@ def parse_player(spec: str, game: str, files: Mapping[str, Path] | None = None) 
     outside: list[Decision | None] = [None, None, None]
     deciding = []
     for part in spec.split("+"):
-        name, _, rest = part.strip().partition(":")
+        name, colon, rest = part.strip().partition(":")
         if name.endswith(".py"):
-            plugin, _, text = rest.partition(":")
-            decisions = load_decisions(name, plugin, _options(text, part.strip()), game, (files or {}).get(name))
+            plugin, colon, text = rest.partition(":")
+            decisions = load_decisions(name, plugin, _options(part.strip(), colon, text), game, (files or {}).get(name))
             deciding.append(f"{name}:{plugin}")
             for kind, decision in enumerate(DECISIONS[game]):
                 if decision in decisions:
@@ -80,7 +83,7 @@ def parse_player(spec: str, game: str, files: Mapping[str, Path] | None = None) 
         info = known_players().get(name)
         if info is None:
             raise BadInput(f"player {name!r} in {spec!r} is unknown; accepted: {', '.join(known_players())}, FILE.py:NAME")
-        options = _options(rest, part.strip())
+        options = _options(part.strip(), colon, rest)
         for key in options:
             if key not in info.options:
                 known = ", ".join(info.options) or "none"

@@ -495,12 +495,37 @@ def test_bad_use_is_told(args: list[str], says: str, capsys: pytest.CaptureFixtu
     assert says in err
 
 
+def test_nothing_is_said_before_a_refusal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "seed" not in run(capsys, "compare", "showcase", "greedy", "random", "--threads", "0")[2]
+
+
+def test_the_command_is_read_back_as_the_same_contest() -> None:
+    contest = make_contest("showcase", ["greedy", "random"], sprt="0 1.2345678 0.0123456789 .05", confidence=0.9512345, seed=1)
+    words = contest.command()
+    again = {word: words[place + 1] for place, word in enumerate(words) if word in ("--sprt", "--confidence")}
+    assert again == {"--sprt": "0 1.2345678 0.0123456789 0.05", "--confidence": "0.9512345"}
+
+
 def test_bad_options_from_python() -> None:
     for options in ({"sprt": [0, 1]}, {"sprt": "0 1 x y"}, {"deals": 9}, {"ruleset": "showcase"}):
         with pytest.raises(SimcoreError):
             simcore.compare("elections", "greedy", "random", **options)
     with pytest.raises(SimcoreError):
         simcore.compare("chess", "greedy", "random")
+
+
+@pytest.mark.parametrize("spec", ["rollout:,", "rollout:", "rollout:worlds=2,", "random+rollout:,worlds=2"])
+def test_an_empty_option_is_refused(spec: str) -> None:
+    with pytest.raises(SimcoreError, match="empty option"):
+        make_contest("showcase", ["random", spec])
+
+
+def test_a_folder_of_another_command_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    simcore.compare("showcase", "greedy", "random", deals=2, solved=0, seed=1, out=tmp_path)
+    for args in (("simulate", "--resume"), ("replay", "--run")):
+        status, _, err = run(capsys, *args, str(tmp_path))
+        assert status == 2
+        assert "holds a comparison, of 'simcore compare'" in err
 
 
 def test_ctrl_c_ends_with_130_and_the_command_that_goes_on(tmp_path: Path) -> None:

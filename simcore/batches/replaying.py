@@ -20,6 +20,13 @@ from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
 
 __all__ = ["check_traces", "config_of_run", "render", "replay", "replay_config", "verify"]
 
+#: What other commands' folders hold.
+_OF_OTHERS = {
+    "solve": "solved deals, of 'simcore solve'",
+    "compare": "a comparison, of 'simcore compare'",
+    "choose": "an answer of 'simcore choose'",
+}
+
 
 def replay_config(config: Config, *, double_dummy: bool = False, explain: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield the trace of every deal of a config (one a contract or trump where all are played).
@@ -86,8 +93,9 @@ def config_of_run(
     data = manifest["config"]
     if game is not None and game != data.get("game"):
         raise BadInput(f"game {game!r} is not the game of run {str(folder)!r}; accepted: {data.get('game')!r}, or none")
-    if data.get("command") == "solve":
-        raise BadInput(f"folder {str(folder)!r} holds solved deals; accepted: a folder that 'simcore simulate --out' wrote")
+    belongs = _OF_OTHERS.get("choose" if "about" in data else str(data.get("command")))
+    if belongs is not None:
+        raise BadInput(f"folder {str(folder)!r} holds {belongs}; accepted: a folder that 'simcore simulate --out' wrote")
     try:
         if file is None and data["given_deals"] is not None:
             raise BadInput(f"run {str(folder)!r} played deals from a file; accepted: the same file with --file")

@@ -154,9 +154,9 @@ class Contest:
             words += [what, str(self.contracts[0]) if len(self.contracts) == 1 else "all"]
         if len(self.seatings) == 2 and self.game == "elections":
             words += ["--pairs", self._pairs(self.seatings[0])]
-        words += ["--confidence", f"{self.confidence:g}"]
+        words += ["--confidence", _exact(self.confidence)]
         if self.sprt is not None:
-            words += ["--sprt", " ".join(f"{value:g}" for value in self.sprt.describe().values())]
+            words += ["--sprt", " ".join(_exact(value) for value in self.sprt.describe().values())]
         return [*words, "--solved", str(self.solved), "--solve-from", str(self.solve_from)]
 
     def replay_command(self, cell: Cell, seating: str, deal: int) -> list[str]:
@@ -257,6 +257,11 @@ def _players(specs: Sequence[str], game: str) -> tuple[Player, ...]:
         if names.count(name) > 1:
             raise BadInput(f"player {name!r} is named twice; against itself every difference is 0; accepted: different players")
     return players
+
+
+def _exact(value: float) -> str:
+    """Return a number so that it is read back as the same one."""
+    return repr(float(value)).removesuffix(".0")
 
 
 def _given(player: Player) -> str:

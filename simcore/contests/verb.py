@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from simcore.batches.cluster import Cluster
 
-__all__ = ["CARDS", "RESULT", "compare", "run_contest"]
+__all__ = ["CARDS", "RESULT", "check_threads", "compare", "run_contest"]
 
 RESULT, CARDS = "result.json", "cards.parquet"
 
@@ -73,6 +73,18 @@ def compare(
     )
 
 
+def check_threads(threads: int | None, cluster: str | None) -> None:
+    """Check how many threads are asked for.
+
+    Raises:
+        BadInput: none, or a number beside a cluster.
+    """
+    if cluster is not None and threads is not None:
+        raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
+    if threads is not None and threads < 1:
+        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
+
+
 def run_contest(
     contest: Contest,
     *,
@@ -85,12 +97,8 @@ def run_contest(
     cluster: str | None = None,
 ) -> Comparison:
     """Run a checked comparison; see :func:`compare`."""
-    if cluster is not None and threads is not None:
-        raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
-    threads = available_threads() if threads is None else threads
-    if threads < 1:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
-    threads = min(threads, 1024)
+    check_threads(threads, cluster)
+    threads = min(available_threads() if threads is None else threads, 1024)
     with ExitStack() as stack:
         try:
             workers = None if cluster is None else workers_of(cluster, stack, note)

@@ -118,7 +118,10 @@ def reproduction(
         line: the command, where the result knows it itself.
     """
     line = shlex.join(command_line(kind, config)) if line is None else line
-    blocks: list[Block] = [Command(line, "The same options and seed give the same bytes:")]
+    again = "The same options and seed give the same bytes:"
+    if config.get("reproducible") is False:
+        again = "The same options and seed ask the same, but need not give the same bytes:"
+    blocks: list[Block] = [Command(line, again)]
     files = {config["ruleset"]: ruleset_option(config["ruleset"], config["ruleset_hash"], config["game"])[1]}
     if config.get("against") is not None:
         files[f"{config['against']}, set against it,"] = _against(config)[1]
