@@ -16,24 +16,26 @@ import threading
 import time
 import types
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core.errors import NumbaError
 from numba.extending import is_jitted
 
 from simcore import pointers
 from simcore._jit import JIT
 from simcore.cards import FULL, SEATS, format_cards
-from simcore.errors import BadInput, PlayerError
+from simcore.errors import BadInput, PlayerError, PlayerStuck
 from simcore.players import DECISIONS, SPECIALISED
 from simcore.rng import STREAM
 from simcore.rules import ELECTIONS_RULES, SHOWCASE_RULES
 
-__all__ = ["DEFAULT_LIMIT", "Decision", "failure", "load_decisions", "python_decision", "specialise"]
+__all__ = ["DEFAULT_LIMIT", "Decision", "ask", "failure", "load_decisions", "python_decision", "specialise", "stuck"]
 
 #: Seconds a plug-in may take for one decision.
 DEFAULT_LIMIT = 10.0
@@ -253,6 +255,54 @@ def where(game: str, kind: str, table: Any, view: Any, stream: Any, deal: str = 
     seat = (SEATS if game == "elections" else "NS")[table.turn]
     place = "" if kind in ("call", "contract", "trump") else f", trick {view.tricks_played + 1}, card {view.on_table + 1}"
     return f"{deal or f'deal {int(stream.index)}'}, seat {seat}, decision {kind!r}{place}"
+
+
+def stuck(game: str, decision: Decision, table: Any, view: Any, stream: Any, deal: str = "") -> PlayerStuck:
+    """Return the error for a player that has not answered within its limit."""
+    place = where(game, decision.kind, table, view, stream, deal)
+    return PlayerStuck(f"player {decision.player!r} has not answered for {decision.limit:g} s: {place}")
+
+
+def ask(
+    game: str, decision: Decision, table: Any, view: Any, rules: Any, streams: Any, *, words: tuple[str, ...] = (), deal: str = ""
+) -> int:
+    """Ask a player from Python for one decision, as checked as in a kernel; returns its action, a mask of one legal bit.
+
+    The player gets copies: what it writes is lost, and its stream is left where it was.
+
+    Raises:
+        PlayerError: it raised, or returned anything but exactly one of the legal choices.
+        PlayerStuck: it did not answer within its limit.
+    """
+    stream = streams[table.turn]
+    arguments = [_frozen(view), _frozen(rules), stream.copy(), *([_frozen(table)] if decision.peeks else [])]
+    pool = ThreadPoolExecutor(1)
+    answer = pool.submit(lambda: operator.index(decision.function(*arguments)))
+    pool.shutdown(wait=False)
+    table.refused = 0
+    try:
+        action = answer.result(decision.limit)
+        if not 0 <= action < 1 << 64:
+            raise ValueError(f"returned {action}, which is no mask of 64 bits")
+    except BaseException as error:
+        if not answer.done():
+            if isinstance(error, TimeoutError):
+                raise stuck(game, decision, table, view, stream, deal) from None
+            raise  # Ctrl-C
+        decision.errors[threading.get_ident()] = error
+        raise failure(game, decision, table, view, rules, streams, words=words, deal=deal) from None
+    if action & int(view.legal) != action or action == 0 or action & (action - 1):
+        table.refused = action
+        raise failure(game, decision, table, view, rules, streams, words=words, deal=deal)
+    return action
+
+
+def _frozen(record: Any) -> Any:
+    """Return a copy of a record that cannot be written."""
+    copy: Any = np.zeros(1, record.dtype).view(np.recarray)
+    copy[0] = record
+    copy.flags.writeable = False
+    return copy[0]
 
 
 def specialise(kernel: Any, functions: tuple[Any, ...]) -> Any:

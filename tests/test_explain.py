@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from test_solve import Call, run  # noqa: F401 (a fixture)
 
 import simcore
 from simcore.batches.replaying import render, verify
-from simcore.errors import SimcoreError
+from simcore.errors import PlayerError, SimcoreError
 
 SPEC = "rollout:worlds=5"
 
@@ -79,3 +80,49 @@ def test_on_the_command_line(run: Call, tmp_path: Path) -> None:  # noqa: F811
 def test_a_part_is_not_asked_for_what_it_does_not_know() -> None:
     with pytest.raises(SimcoreError, match="does not know the decisions"):
         simcore.replay("showcase", seed=1, explain="exact")
+
+
+WILD = """
+import time
+def raises_play(view, rules, stream):
+    raise RuntimeError("boom")
+def none_play(view, rules, stream):
+    return None
+def sleeps_play(view, rules, stream):
+    time.sleep(2)
+def all_play(view, rules, stream):
+    return int(view.legal)
+def zero_play(view, rules, stream):
+    return 0
+def big_play(view, rules, stream):
+    return 1 << 70
+def writes_play(view, rules, stream):
+    view.legal = 1
+    return 1
+def good_play(view, rules, stream):
+    return int(view.legal) & -int(view.legal)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("raises", "raised RuntimeError: boom"),
+        ("none", "raised TypeError"),
+        ("sleeps:limit=0.1", "has not answered for 0.1 s"),
+        ("all", "not exactly one of the legal"),
+        ("zero", "not exactly one of the legal"),
+        ("big", "no mask of 64 bits"),
+        ("writes", "raised"),
+    ],
+)
+def test_a_players_file_is_asked_with_checks(name: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "wild.py"
+    file.write_text(WILD)
+    given: dict[str, Any] = {"seed": 4, "first": 3, "contract": "nt-most", "players": "greedy"}
+    with pytest.raises(PlayerError, match=re.escape(says)) as failed:
+        simcore.replay("elections", explain=f"E=greedy+{file}:{name}", **given)
+    assert "deal 3, seat E, decision 'play', trick " in str(failed.value)
+    assert "\n" not in str(failed.value)
+    (trace,) = simcore.replay("elections", explain=f"E=greedy+{file}:good", **given)
+    assert trace["explain"]

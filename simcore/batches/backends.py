@@ -15,9 +15,8 @@ import numpy as np
 from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
 from simcore.cards import ALL_CARDS, SEATS, format_card
 from simcore.deals.dealing import deal_conditioned
-from simcore.errors import PlayerStuck
 from simcore.players import RANDOM, REFUSED, SPECIALISED
-from simcore.plugins import Decision, failure, specialise, where
+from simcore.plugins import Decision, failure, specialise, stuck
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
 
@@ -189,8 +188,7 @@ class GameBackend:
             decision = self._deciding(table)
             waited = now - self._waiting[thread][2]
             if decision is not None and decision.limit is not None and waited > decision.limit:
-                place = where(self._config.game, decision.kind, table, view, streams[table.turn], self._deal_name(table))
-                raise PlayerStuck(f"player {decision.player!r} has not answered for {decision.limit:g} s: {place}")
+                raise stuck(self._config.game, decision, table, view, streams[table.turn], self._deal_name(table))
 
     def _run_kernel(self, table: Any, view: Any, streams: Any, *arguments: Any) -> int:
         """Run the kernel and return its count; a player's failure becomes a PlayerError."""

@@ -18,6 +18,7 @@ from simcore.batches.config import GAME_SEATS, Config
 from simcore.cards import SUIT_LETTERS, SUIT_MASKS, format_card, format_hand, parse_card, parse_hand
 from simcore.errors import BadInput
 from simcore.players import DECISIONS, EXTERNAL
+from simcore.plugins import ask
 from simcore.rng import STREAM, open_streams, seed_words
 from simcore.rules import TRUMPS, Ruleset
 from simcore.searchers.valuing import Choice, Valuation
@@ -124,19 +125,21 @@ def _showcase_moments(trace: Record, ruleset: Ruleset) -> Iterator[tuple[int, An
         engine.apply(rules, table, view, kind, np.uint64(1 << action))
 
 
+def _words(word: str, ruleset: Ruleset) -> tuple[str, ...]:
+    """Return what the bits of a decision stand for, where they are no cards."""
+    return {"call": ("pass", *ruleset.type_ids), "contract": ruleset.contract_ids, "trump": TRUMPS}.get(word, ())
+
+
 def _explained(game: str, ruleset: Ruleset, player: Player, kind: int, table: Any, view: Any, streams: Any, action: int) -> Record:
     """Return what a player thinks of one decision."""
     seats = GAME_SEATS[game]
     word = DECISIONS[game][kind]
 
     def named(bit: int) -> str:
-        if word == "call":
-            return ("pass", *ruleset.type_ids)[bit]
-        if word == "contract":
-            return ruleset.contract_ids[bit]
-        return TRUMPS[bit] if word == "trump" else format_card(bit)
+        words = _words(word, ruleset)
+        return words[bit] if words else format_card(bit)
 
-    value = _valued(game, player, kind, table, view, ruleset.record[0], streams[view.seat])
+    value = _valued(game, player, kind, table, view, ruleset, streams)
     on_table = word in ("play", "first", "second")
     return {
         "seat": seats[int(view.seat)],
@@ -196,8 +199,14 @@ def _saw(game: str, word: str, view: Any) -> Record:
     return seen
 
 
-def _valued(game: str, player: Player, kind: int, table: Any, view: Any, rules: Any, stream: Any) -> Valuation:
-    """Return a player's valuation of a decision, or only its order of the choices."""
+def _valued(game: str, player: Player, kind: int, table: Any, view: Any, ruleset: Ruleset, streams: Any) -> Valuation:
+    """Return a player's valuation of a decision, or only its order of the choices.
+
+    Raises:
+        PlayerError: a player from a file raised, answered out of the rules, or not in time.
+    """
+    rules, stream = ruleset.record[0], streams[view.seat]
+    words = _words(DECISIONS[game][kind], ruleset)
     decision = player.outside[kind]
     if decision is not None and decision.value is not None:
         value: Valuation = decision.value(view, rules, stream)
@@ -209,8 +218,7 @@ def _valued(game: str, player: Player, kind: int, table: Any, view: Any, rules: 
         if int(asked.legal) & (int(asked.legal) - 1) == 0:
             action = int(asked.legal)
         elif decision is not None:
-            arguments = (asked, rules, own, table) if decision.peeks else (asked, rules, own)
-            action = int(decision.function(*arguments))
+            action = ask(game, decision, table, asked, rules, streams, words=words)
         else:
             assert player.policies[kind] < EXTERNAL
             action = int(_decide(game)(player.policies[kind], kind, asked, rules, own))
