@@ -233,10 +233,13 @@ def _elections_text(choices: Choices) -> str:
         lines.append(f"{sampling['solved_worlds']:,} of them solved exactly, all hands seen ({sampling['solves']:,} solves)")
     if config["calls"]:
         heard = ", ".join(" ".join(call) for call in config["calls"])
-        lines.append(
-            f"calls heard: {heard}; {100 * sampling['acceptance']:.3g} % of {sampling['tested']:,} deals fit them, "
-            f"effective sample size {sampling['effective_worlds']:,}"
-        )
+        slips, share = sampling["slips"], f"{100 * sampling['acceptance']:.3g} % of {sampling['tested']:,} deals"
+        fit = f"{share} fit them"
+        if slips and "pilot_deals" in sampling:
+            plain = sampling["pilot_fit_without_slips"]
+            fit = f"{plain or 'none'} of {sampling['pilot_deals']:,} pilot deals fit{'' if plain > 1 else 's'} them; "
+            fit += f"with up to {slips} slip{'s' if slips > 1 else ''} {share} do"
+        lines.append(f"calls heard: {heard}; {fit}, effective sample size {sampling['effective_worlds']:,}")
     lines += [*choices.notes, *(f"warning: {text}" for text in choices.warnings)]
     for table in choices.tables:
         lines += ["", *_table_lines(choices, [row for row in choices.rows if row["table"] == table])]
@@ -283,6 +286,8 @@ def _table_lines(choices: Choices, rows: list[dict[str, Any]]) -> list[str]:
 
 def _comparison_lines(choices: Choices) -> list[str]:
     """Return rollouts and exact values side by side, and whether they agree."""
+    from simcore.choosing.result import comparison_verdict
+
     data, objective = choices.comparison, choices.config["objective"]
     percent, pm = objective == "win", "±" if utf8() else "+-"
 
@@ -307,15 +312,11 @@ def _comparison_lines(choices: Choices) -> list[str]:
             ]
         )
     header = ["choice", "rollout", "exact", "worlds", "flattered", "on random deals", "deals"]
-    best, players = data["best"], ", ".join(data["players"])
-    if data["agree"]:
-        verdict = f"both put {best['rollout']} first"
-    else:
-        verdict = f"they disagree: rollouts put {best['rollout']} first, double dummy {best['double_dummy']}"
+    players = ", ".join(data["players"])
     return [
         f"Rollouts by {players} beside double dummy, by {'relative credit' if objective == 'relative' else objective}",
         text_table(header, body),
-        verdict,
+        comparison_verdict(data),
         f"flattered: exact margin less the margin played, {pm} standard error, on these worlds; on random deals: for the declarer",
         "with the best hand for the contract, experts at the table (docs/choosing.md)",
     ]

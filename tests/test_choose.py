@@ -277,6 +277,10 @@ def test_calls_no_player_of_the_model_makes_are_slips_and_said_so() -> None:
     assert choices.sampling["slips"] == 1
     assert "up to 1 of the 2 calls" in choices.warnings[0]
     assert set(choices.worlds().to_pandas()["slips"]) == {1}
+    assert (choices.sampling["pilot_deals"], choices.sampling["pilot_fit_without_slips"]) == (32768, 0)
+    args = ["choose", "elections", "--hand", HAND, "--seat", "S", "--dealer", "W", "--calls", "N pass, E spades", "--seed", "7"]
+    text = run(*args, "--max-deals", "20", status=3).stdout
+    assert "none of 32,768 pilot deals fits them; with up to 1 slip " in text
 
 
 def test_the_limit_leaves_a_tie_and_says_how_close() -> None:

@@ -15,6 +15,7 @@ import simcore
 from simcore.choosing import exactly
 from simcore.choosing.bias import TABLE, bias_of
 from simcore.choosing.exactly import results_of_margins
+from simcore.choosing.result import comparison_verdict
 from simcore.elections.play import LOSS, WIN, result_from
 from simcore.elections.worlds import RESULTS
 from simcore.errors import BadInput, RunError
@@ -129,8 +130,46 @@ def test_time_ends_it_at_whole_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     whole = choose(max_deals=3)
     assert [(row["choice"], row["mean"]) for row in choices.rows] == [(row["choice"], row["mean"]) for row in whole.rows]
+    assert choices.sampling["worlds"] == choices.sampling["effective_worlds"] == 3
+    assert choices.warnings == ("only 3 worlds were solved: figures are rough",)
+
+
+def test_no_time_for_a_single_world() -> None:
+    """Exact values alone are an error; beside rollouts these are told without them."""
     with pytest.raises(RunError, match="no world was solved"):
         choose(ruleset="elections", max_time=0.0001)
+    choices = choose(ruleset="elections", method="both", max_time=0.0001)
+    assert choices.tables == ("contract",)
+    assert choices.comparison == {}
+    assert any("no world was solved" in warning for warning in choices.warnings)
+    assert (choices.sampling["solved_worlds"], choices.sampling["stopped"]) == (0, "time")
+    assert set(choices.worlds()["table"].to_pylist()) == {"contract"}
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "agree", "said"),
+    [
+        (["a"], ["a"], True, "both put a first"),
+        (["a"], ["b"], False, "they disagree: rollouts put a first, double dummy puts b first"),
+        (["a"], ["a", "b"], None, "rollouts put a first; double dummy cannot tell (a tied with b)"),
+        (["a"], ["b", "a"], None, "rollouts put a first; double dummy cannot tell (b tied with a)"),
+        (["a", "b"], ["b"], None, "rollouts cannot tell (a tied with b); double dummy puts b first"),
+        (["a"], ["b", "c"], False, "they disagree: rollouts put a first, double dummy cannot tell (b tied with c)"),
+    ],
+)
+def test_no_agreement_is_stated_where_a_side_is_tied(first: list[str], other: list[str], agree: bool | None, said: str) -> None:
+    assert exactly._agree(first, other) is agree
+    sides = {"rollout": first, "double_dummy": other}
+    best, tied = ({side: names[cut] for side, names in sides.items()} for cut in (0, slice(1, None)))
+    assert comparison_verdict({"best": best, "tied": tied, "agree": agree}) == said
+
+
+def test_few_worlds_solved_leave_the_comparison_open() -> None:
+    """Two solved worlds tell nothing apart, whatever rollouts say."""
+    choices = choose(method="both", max_solved=2)
+    ranked = [row for row in choices.rows if row["table"] == "double-dummy"]
+    assert choices.comparison["agree"] is None
+    assert choices.comparison["tied"] == {"rollout": [], "double_dummy": [row["choice"] for row in ranked if row["tied"]]}
 
 
 @pytest.mark.parametrize(
@@ -164,9 +203,9 @@ def test_the_bias_table_covers_contracts_of_the_default_ruleset() -> None:
 def test_command_prints_both_side_by_side(tmp_path: Path) -> None:
     args = ["choose", "elections", "--hand", HAND, "--seat", "S", "--seed", "7", "--ruleset", "tricks", "--max-solved", "10"]
     done = run(*args, "--method", "both", "--out", str(tmp_path))
-    assert "both put spades-tricks first" in done.stdout
+    assert "rollouts put spades-tricks first; double dummy cannot tell (spades-tricks tied with" in done.stdout
     assert "solves/s" in done.stderr
     manifest = json.loads((tmp_path / "manifest.json").read_text())
-    assert manifest["result"]["comparison"]["agree"] is True
+    assert manifest["result"]["comparison"]["agree"] is None
     lines = run(*args[:-2], "--method", "double-dummy", "--max-deals", "10", "--format", "jsonl", status=3).stdout.splitlines()
     assert [json.loads(line)["table"] for line in lines] == ["double-dummy"] * 5

@@ -15,7 +15,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -58,6 +58,20 @@ _POOR_ACCEPTANCE = 0.001
 _FEW_WORLDS = 400
 
 
+class Pilot(NamedTuple):
+    """How deals fit the calls heard, found out before any is used."""
+
+    slips: int  # allowed from here on: calls heard that may be another than the model's
+    deals: int
+    fit: int  # of them, with these slips
+    fit_without_slips: int
+
+    @property
+    def share(self) -> float:
+        """The share of deals that fit, never nothing."""
+        return max(self.fit, 1) / self.deals
+
+
 class Worlds(GameBackend):
     """The kernel with a question's options."""
 
@@ -86,23 +100,25 @@ class Worlds(GameBackend):
         """A world has no index that a user could look up: show its cards."""
         return f"the world {format_deal(table.dealt)}"
 
-    def hear(self, kept: Kept, pool: Executor) -> tuple[int, float]:
+    def hear(self, kept: Kept, pool: Executor) -> Pilot:
         """Return what :meth:`listen` returns, listening only where that was not kept."""
-        heard = kept.recall("calls heard", lambda: {"slips and share": np.array(self.listen(pool), np.float64)})
-        slips, share = heard["slips and share"].tolist()
-        self._options.slips = int(slips)
-        return int(slips), share
+        found = kept.recall("calls heard by pilot deals", lambda: {"pilot": np.array(self.listen(pool), np.int64)})
+        pilot = Pilot(*found["pilot"].tolist())
+        self._options.slips = pilot.slips
+        return pilot
 
-    def listen(self, pool: Executor) -> tuple[int, float]:
-        """Allow the fewest slips that let enough deals fit the calls heard; returns how many, and the share of deals that fit."""
+    def listen(self, pool: Executor) -> Pilot:
+        """Allow the fewest slips that let enough deals fit the calls heard."""
         size = _CHUNK_SLOW if self._config.slow else _CHUNK
         candidates = _PILOT_CANDIDATES_SLOW if self._config.slow else _PILOT_CANDIDATES
+        plain: int | None = None
         while True:
             starts = range(_PILOT_FIRST, _PILOT_FIRST + candidates, size)
             futures = [pool.submit(self.chunk, first, size, (), ()) for first in starts]
             worlds = sum(len(self.wait(future).indices) for future in futures)
+            plain = worlds if plain is None else plain
             if worlds >= _PILOT_WORLDS or self._options.slips == self._options.calls_made:
-                return int(self._options.slips), max(worlds, 1) / candidates
+                return Pilot(int(self._options.slips), candidates, worlds, plain)
             self._options.slips += 1
 
     def chunk(
@@ -138,8 +154,13 @@ class _Drawn:
     found: int = 0
     accepted: int = 0
     tested: int = 0
-    slips: int = 0
+    pilot: Pilot = field(default_factory=lambda: Pilot(slips=0, deals=1, fit=1, fit_without_slips=1))
     late: bool = False
+
+    @property
+    def slips(self) -> int:
+        """How many of the calls heard may be another than the model's."""
+        return self.pilot.slips
 
 
 def answer_elections(
@@ -179,26 +200,31 @@ def answer_elections(
             solved = solve_worlds(question, given, pool, kept, deadline=start + seconds, progress=progress)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+    if solved is not None and solved.worlds == 0 and question.method == "double-dummy":
+        raise RunError("no world was solved in the time given; accepted: a longer --max-time, or method rollout")
     shown = [] if question.method == "double-dummy" else [contest for contest in contests if contest.numbers]
-    if solved is not None:
+    if solved is not None and solved.worlds:
         shown.insert(0, solved.contest)
     rows = [row for contest in shown for row in contest.rows(question.objective, question.confidence)]
     comparison: dict[str, Any] = {}
-    if solved is not None and question.method == "both":
+    if solved is not None and solved.worlds and question.method == "both":
         place = 0 if question.contracts else 1
         batches = [(chunk.indices, chunk.results[place], playing[place]) for chunk, playing in drawn.kept]
         comparison = compare(question, solved, contests[place], batches)
     late = drawn.late or (solved is not None and solved.late)
     undecided = any(row["tied"] for row in rows if row["table"] != DOUBLE_DUMMY or question.method == "double-dummy")
+    worlds_used = solved.worlds if solved is not None and question.method == "double-dummy" else drawn.found
     sampling = {
-        "worlds": drawn.found if question.method != "double-dummy" or solved is None else solved.worlds,
+        "worlds": worlds_used,
         "tested": drawn.tested,
         # of all candidates tested: the last batch may have held more worlds than were wanted
         "acceptance": drawn.accepted / drawn.tested,
-        "effective_worlds": drawn.found,
+        "effective_worlds": worlds_used,
         "slips": drawn.slips,
         "stopped": "time" if late else ("limit" if undecided else "decided"),
     }
+    if question.calls:
+        sampling |= {"pilot_deals": drawn.pilot.deals, "pilot_fit_without_slips": drawn.pilot.fit_without_slips}
     if solved is not None:
         sampling |= {"solved_worlds": solved.worlds, "solves": solved.solves}
     return Choices(
@@ -207,7 +233,7 @@ def answer_elections(
         sampling=sampling,
         comparison=comparison,
         notes=question.notes,
-        warnings=_warnings(question, drawn),
+        warnings=_warnings(question, drawn, solved),
         seconds=time.monotonic() - start,
         solving_seconds=0.0 if solved is None else solved.seconds,
         threads=threads,
@@ -233,10 +259,11 @@ def _draw(
     drawn = _Drawn()
     silent = question.method == "double-dummy"
     limit = question.max_solved if silent else question.max_deals
-    drawn.slips, share = worlds.hear(kept, pool) if question.calls else (0, 1.0)
+    if question.calls:
+        drawn.pilot = worlds.hear(kept, pool)
 
     def draw(playing: tuple[list[int], list[int]]) -> dict[str, np.ndarray]:
-        chunks, drawn.late = _batch(question, worlds, pool, playing, drawn.found, limit, drawn.tested, share, deadline)
+        chunks, drawn.late = _batch(question, worlds, pool, playing, drawn.found, limit, drawn.tested, drawn.pilot.share, deadline)
         return _packed(_merge(chunks))
 
     while not drawn.late and drawn.found < limit and drawn.tested < _MOST_CANDIDATES:
@@ -321,7 +348,7 @@ def _unpacked(arrays: dict[str, np.ndarray]) -> Chunk:
     return Chunk(int(arrays["candidates"][0]), arrays["indices"], arrays["hands"], arrays["facts"], results)
 
 
-def _warnings(question: ElectionsQuestion, drawn: _Drawn) -> tuple[str, ...]:
+def _warnings(question: ElectionsQuestion, drawn: _Drawn, solved: Solved | None) -> tuple[str, ...]:
     """Return what makes the answer doubtful."""
     found = []
     peeping = sorted({decision.player for decision in question.config.outside if decision.peeks})
@@ -333,10 +360,14 @@ def _warnings(question: ElectionsQuestion, drawn: _Drawn) -> tuple[str, ...]:
             "may be another than theirs in a world"
         )
     if drawn.accepted / drawn.tested < _POOR_ACCEPTANCE:
-        found.append(f"only {100 * drawn.accepted / drawn.tested:.2g} % of deals fit the calls heard")
-    wanted = question.max_solved if question.method == "double-dummy" else question.max_deals
-    if drawn.found < min(_FEW_WORLDS, wanted):
-        found.append(f"only {drawn.found} worlds were found: figures are rough")
+        slack = f" with up to {drawn.slips} slips" if drawn.slips else ""
+        found.append(f"only {100 * drawn.accepted / drawn.tested:.2g} % of deals fit the calls heard{slack}")
+    if solved is not None and solved.worlds == 0:
+        found.append("no world was solved in the time given: there are no exact values to compare with")
+    exact = question.method == "double-dummy" and solved is not None
+    count = solved.worlds if exact and solved is not None else drawn.found
+    if count < min(_FEW_WORLDS, question.max_solved if exact else question.max_deals):
+        found.append(f"only {count} worlds were {'solved' if exact else 'found'}: figures are rough")
     return tuple(found)
 
 

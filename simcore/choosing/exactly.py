@@ -23,7 +23,6 @@ from simcore.choosing.contest import Chunk, Contest, double_dummy_contest
 from simcore.choosing.kept import Kept
 from simcore.choosing.question import ElectionsQuestion
 from simcore.elections.worlds import BY_LOT, RESULTS
-from simcore.errors import RunError
 from simcore.rules import Ruleset
 from simcore.solvers import solve_deals
 
@@ -82,8 +81,8 @@ def solve_worlds(
         deadline: of ``time.monotonic``; the last batch is then cut to the worlds that are solved for every choice.
         progress: called with (worlds solved, worlds).
 
-    Raises:
-        RunError: the time was too short for one world.
+    Returns:
+        What was solved; no world where the time was too short for one.
     """
     start = time.monotonic()
     solved = Solved(double_dummy_contest(question))
@@ -115,8 +114,6 @@ def solve_worlds(
         if len(margins):
             _add(solved, question, worlds, playing, margins)
     solved.seconds = time.monotonic() - start
-    if solved.worlds == 0:
-        raise RunError("no world was solved in the time given; accepted: a longer --max-time, or method rollout")
     return solved
 
 
@@ -154,6 +151,19 @@ def _by_choice(batches: Sequence[tuple[np.ndarray, np.ndarray, list[int]]]) -> d
     return {choice: (np.concatenate(ids), np.concatenate(rows)) for choice, (ids, rows) in found.items()}
 
 
+def _first(contest: Contest) -> list[str]:
+    """Return the best choice, and after it those tied with it."""
+    standings = contest.race.standings()
+    return [contest.names[place.choice] for place in standings if place.best or place.tied]
+
+
+def _agree(first: list[str], other: list[str]) -> bool | None:
+    """Tell whether two sides put the same choice first; None where one is tied and cannot tell."""
+    if set(first).isdisjoint(other):
+        return False
+    return True if len(first) == len(other) == 1 else None
+
+
 def compare(
     question: ElectionsQuestion, solved: Solved, rolled: Contest, batches: Sequence[tuple[np.ndarray, np.ndarray, list[int]]]
 ) -> dict[str, Any]:
@@ -185,13 +195,11 @@ def compare(
                 "random_deals": bias,
             }
         )
-    best = {
-        "rollout": rolled.names[rolled.race.standings()[0].choice],
-        "double_dummy": solved.contest.names[solved.contest.race.standings()[0].choice],
-    }
+    first = {"rollout": _first(rolled), "double_dummy": _first(solved.contest)}
     return {
-        "best": best,
-        "agree": best["rollout"] == best["double_dummy"],
+        "best": {side: names[0] for side, names in first.items()},
+        "tied": {side: names[1:] for side, names in first.items()},
+        "agree": _agree(*first.values()),
         "players": sorted({player.spec for player in question.config.players}),
         "declarer": SEATS[question.seat],
         "rows": rows,

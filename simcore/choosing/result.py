@@ -11,10 +11,23 @@ from simcore.errors import BadInput
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["DOUBLE_DUMMY", "Choices"]
+__all__ = ["DOUBLE_DUMMY", "Choices", "comparison_verdict"]
 
 #: The table of exact values of contracts.
 DOUBLE_DUMMY = "double-dummy"
+
+
+def comparison_verdict(data: dict[str, Any]) -> str:
+    """Say whether rollouts and exact values agree (``comparison`` of an answer); where a side is tied, that it cannot tell."""
+    best, tied = data["best"], data["tied"]
+    if data["agree"]:
+        return f"both put {best['rollout']} first"
+    said = []
+    for side, name in (("rollout", "rollouts"), ("double_dummy", "double dummy")):
+        others = f"({best[side]} tied with {', '.join(tied[side])})"
+        puts = "put" if side == "rollout" else "puts"
+        said.append(f"{name} cannot tell {others}" if tied[side] else f"{name} {puts} {best[side]} first")
+    return "; ".join(said) if data["agree"] is None else f"they disagree: {', '.join(said)}"
 
 
 @dataclass(frozen=True)

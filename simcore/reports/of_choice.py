@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from simcore.choosing.result import comparison_verdict
 from simcore.reports.blocks import Block, Cell, Column, Facts, Hand, Note, Page, Section, Table, Text, Tile, Tiles
 from simcore.reports.charts import Bar, Bars, Grid, Histogram, Span
 from simcore.reports.commands import reproduction
@@ -186,19 +187,14 @@ def _comparison(data: dict[str, Any], percent: bool) -> Section:
         flattered = Cell(figure_text(row["flattered"], 2, sign=True), "" if stderr is None else f"± {figure_text(stderr, 2)}")
         exact = [_figure(row[key], percent) for key in ("rollout", "double_dummy")]
         body.append([row["choice"], *exact, f"{row['worlds']:,}", flattered, measured])
-    best = data["best"]
-    agree = (
-        f"Both put {best['rollout']} first."
-        if data["agree"]
-        else f"They disagree: rollouts put {best['rollout']} first, exact values {best['double_dummy']}."
-    )
+    said = comparison_verdict(data)
     heads = ("choice", "rollout", "exact", "worlds", "flattered", "on random deals")
     foot = (
         "Flattered: exact margin less the margin played, on the worlds both have: what a double-dummy table promises and such "
         "players do not get. On random deals: the same measured once, for the best hand of four. ±: one standard error."
     )
     table = Table([Column(heads[0], True), *(Column(head) for head in heads[1:])], body, foot=foot)
-    return Section("Play beside perfect information", [Text(agree), table])
+    return Section("Play beside perfect information", [Text(f"{said[0].upper()}{said[1:]}."), table])
 
 
 def _sampling(config: dict[str, Any], sampling: dict[str, Any]) -> Section:
@@ -211,13 +207,16 @@ def _sampling(config: dict[str, Any], sampling: dict[str, Any]) -> Section:
         ("worlds", f"{sampling['worlds']:,}"),
         ("effective sample size", f"{sampling['effective_worlds']:,}"),
         ("deals tested", f"{sampling['tested']:,}"),
-        ("of them fit", figure_text(sampling["acceptance"], 2, percent=True)),
+        ("of them fit" + (", with slips" if sampling["slips"] else ""), figure_text(sampling["acceptance"], 2, percent=True)),
         ("stopped because", stopped.get(sampling["stopped"], sampling["stopped"])),
         ("dealer", config["dealer"] or "drawn in each world"),
         ("lot pair", config["lot"] or "drawn in each world"),
     ]
     if "solves" in sampling:
         facts.append(("positions solved", f"{sampling['solves']:,} in {sampling['solved_worlds']:,} worlds"))
+    if sampling["slips"] and "pilot_deals" in sampling:
+        plain = f"{sampling['pilot_fit_without_slips']:,} of {sampling['pilot_deals']:,} pilot deals"
+        facts.append(("fit without slips", plain))
     if sampling["slips"]:
         facts.append(("calls unlike the model’s", f"up to {sampling['slips']} in a world"))
     text = (
