@@ -105,7 +105,7 @@ def command(
                 note=lambda text: note(f"simcore: {text}", quiet),
             )
         if out is not None:
-            _write_more(result, out, quiet)
+            _write_more(result, out, overwrite, quiet)
     except (Interrupted, KeyboardInterrupt):
         return interrupted(out, *([] if options["seed"] is not None else ["--seed", str(contest.base.seed)]))
     _print(result, format_, out)
@@ -116,14 +116,14 @@ def command(
     return 0 if result.decided else 3
 
 
-def _write_more(result: Comparison, out: Path, quiet: bool) -> None:
+def _write_more(result: Comparison, out: Path, overwrite: bool, quiet: bool) -> None:
     """Write the report, and times a decision beside it."""
     from simcore.batches.store import write_atomically
     from simcore.contests.timings import time_players
     from simcore.errors import RunError
     from simcore.reports.verb import report
 
-    report(out, out=[out / "report.html", out / "report.md"])
+    report(out, out=[out / "report.html", out / "report.md"], overwrite=overwrite)
     times = time_players(result.contest, lambda text: note(text, quiet))
     try:
         write_atomically(out / "timings.json", lambda path: path.write_text(json.dumps(times, indent=1) + "\n", "utf-8"))

@@ -554,3 +554,33 @@ def test_ctrl_c_ends_with_130_and_the_command_that_goes_on(tmp_path: Path) -> No
     assert "simcore compare showcase expert greedy" in last
     assert "--seed" in last
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["complete"] is False
+
+
+@pytest.mark.parametrize("name", ["result.json", "cards.parquet", "timings.json", "report.html", "report.md"])
+def test_a_folder_with_foreign_files_is_refused_before_anything_is_written(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / name).write_text("mine")
+    given = ("compare", "showcase", "greedy", "random", "--deals", "2", "--solved", "0", "--seed", "1", "--out", str(folder))
+    status, _, err = run(capsys, *given)
+    assert status == 2
+    assert f"{name!r} is in the way" in err.replace(str(folder) + "/", "")
+    assert [path.name for path in folder.iterdir()] == [name]
+    assert (folder / name).read_text() == "mine"
+    run(capsys, *given, "--overwrite")
+    assert (folder / name).read_bytes() != b"mine"
+
+
+def test_overwriting_removes_the_old_runs_pages_and_times_and_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("--deals", "2", "--seed", "1", "--out", str(tmp_path))
+    run(capsys, "compare", "showcase", "greedy", "random", "--solved", "0", *given)
+    (tmp_path / "notes.txt").write_text("mine")
+    assert {"report.html", "report.md", "timings.json"} <= {path.name for path in tmp_path.iterdir()}
+    (tmp_path / "report.md").write_text("mine")
+    run(capsys, "simulate", "showcase", *given, "--overwrite")
+    left = {path.name for path in tmp_path.iterdir()} - {".lock"}
+    assert left == {"manifest.json", "part-00000.parquet", "notes.txt", "report.md"}

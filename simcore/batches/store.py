@@ -30,6 +30,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from simcore.batches.beside import leftover_files
 from simcore.batches.places import BucketPath, Place, file_size, open_bucket
 from simcore.errors import BadInput, RunError
 from simcore.rules import Ruleset
@@ -57,8 +58,6 @@ _FACTS = "simcore:part"
 _TEMPORARY = ".tmp"
 _ASIDE = ".aside"
 _PART = re.compile(r"part-(\d{5,})\.parquet")
-#: Files that --overwrite removes, beside the parts and the manifest; never anything that is not a run's.
-_OTHERS = ("rounds.parquet", "worlds.parquet", "cards.parquet", "result.json")
 _BATCH_ROWS = 1 << 16
 _CHECKING_THREADS = 4
 #: So many parts take a while to check.
@@ -437,7 +436,7 @@ class Store:
         return lock
 
     def _remove(self) -> None:
-        for path in [self.folder / MANIFEST, *(self.folder / name for name in _OTHERS), *part_paths(self.folder).values()]:
+        for path in [self.folder / MANIFEST, *leftover_files(self.folder), *part_paths(self.folder).values()]:
             path.unlink(missing_ok=True)
 
     def _look_round(self, repair: bool) -> None:

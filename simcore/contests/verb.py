@@ -9,13 +9,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simcore.batches.beside import PAGES, TABLES, is_page
 from simcore.batches.run import Interrupted, available_threads, workers_of
-from simcore.batches.store import Store, file_sha256, write_atomically
+from simcore.batches.store import MANIFEST, Store, file_sha256, part_paths, write_atomically
 from simcore.contests.contest import Contest, make_contest
 from simcore.contests.mistakes import cards_schema, judge_cards
 from simcore.contests.playing import play_contest, rows_schema
 from simcore.contests.result import Comparison
-from simcore.errors import BadInput
+from simcore.errors import BadInput, RunError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -128,6 +129,8 @@ def _run(
             raise Interrupted from None
         return Comparison(contest, cells, None, time.perf_counter() - start, threads, lambda: _joined(kept, schema), cards)
     folder = Path(out)
+    if not overwrite:
+        _refuse_foreign(folder)
     with Store(folder, contest, schema=schema, overwrite=overwrite, repair=repair, note=note) as store:
         try:
             cells = play_contest(contest, threads=threads, store=store, progress=progress, cluster=workers)
@@ -147,6 +150,23 @@ def _run(
             ]
         store.write_manifest(complete=True, more={"kind": "compare", "files": files})
     return result
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Refuse a folder with files in the way of a comparison's that no run left there, before anything is played.
+
+    Raises:
+        BadInput: naming the file.
+    """
+    of_a_run = folder.is_dir() and ((folder / MANIFEST).exists() or part_paths(folder))
+    for name in (*TABLES, *PAGES) if not of_a_run else PAGES:
+        path = folder / name
+        try:
+            foreign = path.exists() and not (of_a_run and is_page(path))
+        except OSError as error:
+            raise RunError(f"file {str(path)!r} cannot be read: {error.strerror}") from None
+        if foreign:
+            raise BadInput(f"file {str(path)!r} is in the way and no comparison's; accepted: another folder, or --overwrite")
 
 
 def _judged(contest: Contest, cells: Any, threads: int, progress: Progress | None) -> pa.Table:

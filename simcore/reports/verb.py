@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from simcore.batches.beside import is_page
 from simcore.batches.store import write_atomically
 from simcore.errors import BadInput, RunError, SimcoreError
 from simcore.reports.blocks import Page
@@ -25,8 +25,6 @@ _PAGES: dict[str, Callable[[Result], Page]] = {
     "compare": comparison_page,
 }
 _FORMS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown"}
-#: What made a page stands in the head of one form and in the last line of the other.
-_MADE_HTML, _MADE_MARKDOWN = b'<meta name="generator" content="simcore ', re.compile(rb"\n\nsimcore \d\S*\n\Z")
 
 
 @dataclass(frozen=True)
@@ -87,8 +85,8 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
     if overwrite or not path.exists():
         return
     try:
-        text = path.read_bytes()
+        known = is_page(path)
     except OSError as error:
         raise RunError(f"file {str(path)!r} cannot be written: {error.strerror}") from None
-    if _MADE_HTML not in text[:1000] and not _MADE_MARKDOWN.search(text[-100:]):
+    if not known:
         raise BadInput(f"file {str(path)!r} is in the way and no report of simcore; accepted: another name, or --overwrite")
