@@ -25,7 +25,8 @@ from simcore.contests.contest import make_contest
 from simcore.contests.verb import run_contest
 from simcore.players import DECISIONS
 from simcore.rules import SHIPPED, load_ruleset
-from simcore.specs import known_players, parse_player
+from simcore.searchers.known import known_players
+from simcore.specs import parse_player
 
 CONFIDENCE = 0.99
 BASE = "greedy"

@@ -110,6 +110,11 @@ def _silence() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _end(status: int) -> NoReturn:
+    """End the process without waiting for anything (the tests, which call commands in their own process, do not)."""
+    os._exit(status)
+
+
 def _leave(status: int) -> NoReturn:
     """End the process.
 
@@ -123,7 +128,7 @@ def _leave(status: int) -> NoReturn:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
-        os._exit(status)
+        _end(status)
     sys.exit(status)
 
 

@@ -19,7 +19,7 @@ def command(format_: str) -> None:
 
     A SPEC is NAME[:key=value,…][+NAME…]; a later part takes over the decisions it knows.
     """
-    from simcore.specs import known_players
+    from simcore.searchers.known import known_players
 
     players = known_players().values()
     if format_ == "json":

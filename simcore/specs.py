@@ -12,16 +12,11 @@ from importlib import import_module
 from pathlib import Path
 
 from simcore.errors import BadInput
-from simcore.players import DECISIONS, PLAYERS_KNOWN, PlayerInfo
+from simcore.players import DECISIONS
 from simcore.plugins import Decision, load_decisions
-from simcore.searchers.known import SEARCHING
+from simcore.searchers.known import known_players
 
-__all__ = ["Player", "known_players", "parse_player"]
-
-
-def known_players() -> dict[str, PlayerInfo]:
-    """Return every built-in player by name."""
-    return PLAYERS_KNOWN | SEARCHING
+__all__ = ["Player", "parse_player"]
 
 
 @dataclass(frozen=True)

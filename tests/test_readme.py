@@ -47,7 +47,8 @@ def test_commands_then_python_blocks(folder: Path) -> None:
             target = folder / words[words.index(">") + 1]
             words = words[: words.index(">")]
         done = _run([sys.executable, "-m", "cli.main", *words[1:]], folder)
-        assert done.returncode == 0, (command, done.stderr)
+        # nobody is there to play: the game ends with its input
+        assert done.returncode == (130 if words[1] == "play" else 0), (command, done.stderr)
         if target is not None:
             target.write_text(done.stdout)
     pythons = [block for kind, block in BLOCKS if kind == "python"]

@@ -82,7 +82,7 @@ def last_line(done: Done) -> str:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in (".lock", "timings.json")}
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
-"""The players that search: what ``simcore players`` shows of them, without importing them."""
+"""The players that search, and all built-in ones by name: what ``simcore players`` shows of them, without importing them."""
 
 from __future__ import annotations
 
 from types import MappingProxyType
 
-from simcore.players import DECISIONS, EXPERT, PlayerInfo
+from simcore.players import DECISIONS, EXPERT, PLAYERS_KNOWN, PlayerInfo
 
-__all__ = ["SEARCHING"]
+__all__ = ["known_players"]
 
 _COMMON = {
     "player": "who plays worlds out: expert, greedy, random; expert",
@@ -16,7 +16,7 @@ _COMMON = {
     "time": "seconds a decision, in place of a number: the run is then not reproducible",
 }
 
-SEARCHING = MappingProxyType(
+_SEARCHING = MappingProxyType(
     {
         "rollout": PlayerInfo(
             "rollout",
@@ -60,3 +60,8 @@ SEARCHING = MappingProxyType(
         ),
     }
 )
+
+
+def known_players() -> dict[str, PlayerInfo]:
+    """Return every built-in player by name."""
+    return PLAYERS_KNOWN | _SEARCHING
