@@ -124,6 +124,8 @@ def _write_more(result: Comparison, out: Path, overwrite: bool, quiet: bool) -> 
     from simcore.reports.verb import report
 
     report(out, out=[out / "report.html", out / "report.md"], overwrite=overwrite)
+    if not result.fresh and (out / "timings.json").exists():
+        return  # they tell of the process that played
     times = time_players(result.contest, lambda text: note(text, quiet))
     try:
         write_atomically(out / "timings.json", lambda path: path.write_text(json.dumps(times, indent=1) + "\n", "utf-8"))

@@ -58,7 +58,8 @@ class Decision:
     sha256: str = ""  # of the file
     clocked: bool = False  # how long it thinks is told by the clock: the run is not reproducible
     value: Callable[..., Any] | None = field(default=None, compare=False)  # (view, rules, stream): what it thinks of each choice
-    #: by thread: how many decisions it made, and seconds it took for them; plain Python only
+    #: by thread: how many decisions it made, and seconds it took for them; plain Python only, without those begun before the first
+    #: was made, which may have to load and compile
     spent: dict[int, tuple[int, float]] = field(default_factory=dict, compare=False, repr=False)
     errors: dict[int, BaseException] = field(default_factory=dict, compare=False)  # what it raised, by thread
     keep: Any = field(default=None, compare=False, repr=False)  # keeps the code at the address alive
@@ -85,8 +86,10 @@ def python_decision(
     view_type, rules_type, stream_type, table_type = _records(game)
     errors: dict[int, BaseException] = {}
     spent: dict[int, tuple[int, float]] = {}
+    warm = threading.Event()
 
     def asked(view: int, rules: int, stream: int, table: int) -> int:
+        timed = warm.is_set()
         start = time.perf_counter()
         try:
             seen = [
@@ -102,9 +105,11 @@ def python_decision(
         except BaseException as error:  # must not pass through machine code; the kernel stops at the zero
             errors[threading.get_ident()] = error
             return 0
-        thread = threading.get_ident()
-        count, seconds = spent.get(thread, (0, 0.0))
-        spent[thread] = (count + 1, seconds + time.perf_counter() - start)
+        if timed:
+            thread = threading.get_ident()
+            count, seconds = spent.get(thread, (0, 0.0))
+            spent[thread] = (count + 1, seconds + time.perf_counter() - start)
+        warm.set()
         return action
 
     address, keep = pointers.python_pointer(asked)

@@ -24,7 +24,7 @@ from cli.main import main
 from simcore.batches.run import Interrupted
 from simcore.contests import verb
 from simcore.contests.contest import make_contest
-from simcore.contests.intervals import holm, judge, t_cdf, t_quantile
+from simcore.contests.intervals import holm, judge, sequence_radius, t_cdf, t_quantile
 from simcore.contests.sequential import MIN_UNITS, parse_sprt
 from simcore.errors import SimcoreError
 
@@ -584,3 +584,44 @@ def test_overwriting_removes_the_old_runs_pages_and_times_and_nothing_else(
     run(capsys, "simulate", "showcase", *given, "--overwrite")
     left = {path.name for path in tmp_path.iterdir()} - {".lock"}
     assert left == {"manifest.json", "part-00000.parquet", "notes.txt", "report.md"}
+
+
+def test_all_intervals_of_a_sequential_test_are_wide_enough_for_where_it_stops() -> None:
+    given: dict[str, Any] = {"deals": 400, "solved": 0, "seed": 5}
+    fixed = simcore.compare("showcase", "greedy", "random", **given).data()
+    mean = fixed["rows"][0]["mean"]
+    stopped = simcore.compare("showcase", "greedy", "random", sprt=[mean - 0.01, mean + 0.01, 0.01, 0.01], **given).data()
+    assert stopped["rows"][0]["units"] == 400  # as far from the one as from the other
+    assert stopped["reached"]
+    for row in stopped["reached"]:
+        if row["stderr"]:
+            wide = sequence_radius(row["units"], 0.05) * math.sqrt(row["units"]) * row["stderr"]
+            assert row["high"] == pytest.approx(min(row["mean"] + wide, 13))
+    row, other = stopped["rows"][0], fixed["rows"][0]
+    assert 0 <= row["win_low"] < row["win_share"] < row["win_high"] <= 1
+    assert row["win_high"] - row["win_low"] > 1.2 * (other["win_high"] - other["win_low"])
+
+
+SLOW_AT_FIRST = """
+import time
+seen = []
+def slow_first(view, rules, stream):
+    if not seen:
+        time.sleep(0.4)
+    seen.append(1)
+    return int(view.legal) & -int(view.legal)
+"""
+
+
+def test_times_leave_out_loading_and_stay_those_of_the_run_that_played(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "slow.py").write_text(SLOW_AT_FIRST)
+    given = ("compare", "showcase", f"greedy+{tmp_path / 'slow.py'}:slow", "random", "--deals", "8", "--solved", "0", "--seed", "1")
+    run(capsys, *given, "--out", str(tmp_path / "out"))
+    file = tmp_path / "out" / "timings.json"
+    rows = json.loads(file.read_text())["rows"]
+    assert rows[0]["decision"] == "first"
+    assert rows[0]["seconds_a_decision"] < 0.4 / (2 * 8 * 13)
+    assert rows[1]["seconds_a_decision"] < 1e-3
+    file.write_text("those of the run that played")
+    run(capsys, *given, "--out", str(tmp_path / "out"))
+    assert file.read_text() == "those of the run that played"

@@ -6,6 +6,7 @@ the same deal, over the deals that all of them played.
 
 from __future__ import annotations
 
+import math
 import shlex
 from itertools import combinations
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from simcore.contests.contest import Contest
-from simcore.contests.intervals import Verdict, holm, judge, judge_totals, t_quantile
+from simcore.contests.intervals import Verdict, holm, judge, judge_totals, sequence_radius, t_quantile
 from simcore.contests.playing import Played
 from simcore.contests.units import SCORE, Ints, places_of
 from simcore.rules import TRUMPS
@@ -68,6 +69,10 @@ def _row(contest: Contest, pair: Pair, cells: list[Played], contract: str | None
     won, squares = int(score.sum()), int((score.astype(object) ** 2).sum())
     share = ratio_estimate(units, units * full, won, units * full * full, full * won, squares)
     low, high = wilson(share, contest.confidence)
+    if contest.sprt is not None and units:  # a test decided how many there are; score runs from 0 to full, its double from -1 to 1
+        stopped = judge(2 * score - full, full, 1.0, contest.confidence, stopped=True)
+        assert stopped is not None
+        low, high = max(0.0, (1 + stopped.low) / 2), min(1.0, (1 + stopped.high) / 2)
     differences = _pooled(cells, "difference")
     row: Row = _names(contest, pair) | {"contract": contract}
     row |= {"mean": None, "stderr": None, "low": None, "high": None} if verdict is None else _figures(verdict)
@@ -191,6 +196,13 @@ def places(contest: Contest, cells: list[Played]) -> list[Row]:
     return rows
 
 
+def _radius(contest: Contest, units: int) -> float:
+    """Return the half-width of an interval of a mean in standard errors; wider where a test decided how many units there are."""
+    if contest.sprt is not None:
+        return sequence_radius(units, 1 - contest.confidence) * math.sqrt(units)
+    return t_quantile(0.5 + contest.confidence / 2, units - 1)
+
+
 def reached(contest: Contest, cells: list[Played]) -> list[Row]:
     """Return the differences by the contract or trump that a playing came to, where the players choose it."""
     if contest.contracts != (None,):
@@ -209,7 +221,7 @@ def reached(contest: Contest, cells: list[Played]) -> list[Row]:
             estimate = ratio_estimate(len(seen), int(n.sum()), int(y.sum()), *totals)
             mean, bound = float(estimate.value or 0.0) / seats, float(_bound(contest, mine))
             stderr = None if estimate.stderr is None else estimate.stderr / seats
-            half = t_quantile(0.5 + contest.confidence / 2, len(seen) - 1) * stderr if stderr else None
+            half = _radius(contest, len(seen)) * stderr if stderr else None
             low, high = (-bound, bound) if half is None else (max(mean - half, -bound), min(mean + half, bound))
             row = _names(contest, pair) | {"contract": name, "playings": estimate.n, "mean": mean, "stderr": stderr}
             rows.append(row | {"low": low, "high": high, "units": estimate.units})

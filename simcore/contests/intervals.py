@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from simcore.stats import mean_estimate
 
-__all__ = ["Verdict", "holm", "judge", "judge_totals", "t_cdf", "t_quantile"]
+__all__ = ["Verdict", "holm", "judge", "judge_totals", "sequence_radius", "t_cdf", "t_quantile"]
 
 #: From so many degrees of freedom on a normal approximation is exact to seven digits (Abramowitz and Stegun 26.7.8).
 _MANY = 1000
@@ -83,7 +83,7 @@ class Verdict:
     method: str
 
 
-def _sequence_radius(n: int, alpha: float) -> float:
+def sequence_radius(n: int, alpha: float) -> float:
     """Return the half-width of the confidence sequence in standard deviations."""
     rho2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / _TIGHTEST
     return math.sqrt(2 * (n * rho2 + 1) / (n * n * rho2) * math.log(math.sqrt(n * rho2 + 1) / alpha))
@@ -119,7 +119,7 @@ def judge_totals(
     stderr = estimate.stderr / scale
     t = mean / stderr
     if stopped:
-        half = _sequence_radius(n, alpha) * stderr * math.sqrt(n)
+        half = sequence_radius(n, alpha) * stderr * math.sqrt(n)
         return Verdict(n, mean, stderr, mean - half, mean + half, t_cdf(t, n - 1), None, "confidence sequence")
     half = t_quantile(0.5 + confidence / 2, n - 1) * stderr
     return Verdict(n, mean, stderr, mean - half, mean + half, t_cdf(t, n - 1), 2 * t_cdf(-abs(t), n - 1), "Student's t")

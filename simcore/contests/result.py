@@ -33,6 +33,7 @@ class Comparison:
     threads: int = field(compare=False)
     _tables: Callable[[], pa.Table] = field(compare=False, repr=False)
     _cards: pa.Table = field(compare=False, repr=False)
+    fresh: bool = field(default=True, compare=False)  # something was played for it, beside what its folder had
 
     @property
     def seed(self) -> int:

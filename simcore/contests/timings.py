@@ -51,6 +51,7 @@ def time_players(contest: Contest, note: Callable[[str], object] = lambda text: 
         pool = ThreadPoolExecutor(1, thread_name_prefix="simcore")
         try:
             deals, seconds = 1, 0.0
+            backend.wait(pool.submit(backend.run, config.first, 1, None, 0, backend.new_tally()))  # it may load and compile
             while True:
                 start = time.perf_counter()
                 task = pool.submit(backend.run, config.first, deals, None, 0, backend.new_tally())

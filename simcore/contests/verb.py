@@ -132,6 +132,7 @@ def _run(
     if not overwrite:
         _refuse_foreign(folder)
     with Store(folder, contest, schema=schema, overwrite=overwrite, repair=repair, note=note) as store:
+        found = len(store.parts)
         try:
             cells = play_contest(contest, threads=threads, store=store, progress=progress, cluster=workers)
             cards = _judged(contest, cells, threads, progress)
@@ -139,7 +140,8 @@ def _run(
             store.write_manifest(complete=False)
             raise Interrupted from None
         seconds = time.perf_counter() - start
-        result = Comparison(contest, cells, folder, seconds, threads, lambda: _read(folder, schema), cards)
+        fresh = len(store.parts) > found
+        result = Comparison(contest, cells, folder, seconds, threads, lambda: _read(folder, schema), cards, fresh)
         text = json.dumps(result.data(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         with store.failures():
             write_atomically(folder / CARDS, lambda path: _write_cards(path, cards))
