@@ -15,7 +15,8 @@ from cli.options import (
     condition_options,
     folder_options,
     format_option,
-    game_argument,
+    nothing_else_goes_with,
+    optional_game_argument,
     quiet_option,
     range_options,
     use_options,
@@ -31,7 +32,7 @@ _LARGEST = 3
 
 
 @click.command("compare")
-@game_argument
+@optional_game_argument
 @click.argument("players", nargs=-1, metavar="PLAYER PLAYER...")
 @click.option(
     "--deals", type=int, metavar="N", help="How many, at most with --sprt.  [default: 1000, with --sprt 10000, or all of --file]"
@@ -53,16 +54,18 @@ _LARGEST = 3
 @click.option("--solve-from", type=int, metavar="T", help="From this trick on; 1 takes long.  [default: 4, in Showcase 1]")
 @click.option("--out", type=OutType(), metavar="DIR", help="Folder for tables, result and report.")
 @use_options(*folder_options)
+@click.option("--resume", type=OutType(), metavar="DIR", help="Go on with the comparison in this folder; its options are there.")
 @click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no result.")
 @cluster_option
 @format_option("text", "json", "jsonl", "markdown")
 @quiet_option
 def command(
-    game: str,
+    game: str | None,
     players: tuple[str, ...],
     out: Path | None,
     overwrite: bool,
     repair: bool,
+    resume: Path | None,
     threads: int | None,
     cluster: str | None,
     format_: str,
@@ -75,18 +78,26 @@ def command(
     six ways to seat two of each, over whole rounds.  Showcase: both seats.  What is counted is the deal (the round) with all its
     seatings.  Players are SPECs as in `simulate`, your own files too.  The manual, docs/comparing.md, says what the figures mean.
 
-    Exit status 3 where a comparison stays open.  Ctrl-C leaves complete parts in --out; the same command goes on from there.
+    Exit status 3 where a comparison stays open.  Ctrl-C leaves complete parts in --out; the same command, or
+    --resume DIR, goes on from there.
     """
     from simcore.batches.run import Interrupted
     from simcore.contests.contest import make_contest
+    from simcore.contests.resuming import contest_of_run
     from simcore.contests.verb import check_threads, run_contest
 
     check_threads(threads, cluster)
+    if resume is not None:
+        nothing_else_goes_with("resume", "game", "file", "repair", "threads", "cluster", "format_", "quiet")
+        contest, out = contest_of_run(resume, file=options["file"], game=game), resume
+    elif game is None:
+        raise click.UsageError("which game? accepted: GAME (elections or showcase), or --resume DIR")
     check_folder_options(out, overwrite=overwrite, repair=repair)
     if format_ == "markdown" and out is None:
         raise click.UsageError("format 'markdown' is the report of a folder; accepted: together with --out DIR")
-    given = options.pop("first")
-    contest = make_contest(game, players, first=given or 0, **options)
+    if resume is None:
+        assert game is not None
+        contest = make_contest(game, players, **options | {"first": options["first"] or 0})
     note(f"seed {contest.base.seed}", quiet)
     for text in contest.notes:
         note(f"simcore: {text}", quiet)
@@ -107,7 +118,7 @@ def command(
         if out is not None:
             _write_more(result, out, overwrite, quiet)
     except (Interrupted, KeyboardInterrupt):
-        return interrupted(out, *([] if options["seed"] is not None else ["--seed", str(contest.base.seed)]))
+        return interrupted(out, *([] if resume is not None or options["seed"] is not None else ["--seed", str(contest.base.seed)]))
     _print(result, format_, out)
     playings = sum(len(played.sums["playings"]) if played.sums.units else 0 for played in result.cells) * len(contest.seatings)
     note(f"{playings:,} playings in {result.seconds:.2f} s on {result.threads} thread(s)", quiet)

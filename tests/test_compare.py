@@ -625,3 +625,53 @@ def test_times_leave_out_loading_and_stay_those_of_the_run_that_played(tmp_path:
     file.write_text("those of the run that played")
     run(capsys, *given, "--out", str(tmp_path / "out"))
     assert file.read_text() == "those of the run that played"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("showcase", "{file}:slow:limit=9+greedy", "random", "--trump", "all", "--deals", "40", "--ruleset", "{rules}"),
+        ("elections", "greedy", "random", "--contract", "nt-fewest", "--pairs", "NS", "--sprt", "0 1.25 .05 .05", "--deals", "200"),
+        (
+            "elections",
+            "greedy",
+            "random",
+            "--contract",
+            "all",
+            "--deals",
+            "2",
+            "--confidence",
+            "0.9512345",
+            "--known",
+            "N:A... - - -",
+        ),
+    ],
+)
+def test_a_folder_goes_on_without_options(args: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "slow.py").write_text(SLOW_AT_FIRST)
+    (tmp_path / "mine.toml").write_text((ROOT / "simcore" / "rulesets" / "showcase.toml").read_text())
+    given = [word.format(file=tmp_path / "slow.py", rules=tmp_path / "mine.toml") for word in args]
+    folder = tmp_path / "out"
+    status, whole, _ = run(capsys, "compare", *given, "--seed", "1", "--solved", "0", "--out", str(folder))
+    before = _bytes(folder)
+    for name in ("result.json", "report.html", "cards.parquet", "part-00000.parquet"):
+        (folder / name).unlink()
+    again, out, err = run(capsys, "compare", "--resume", str(folder), "--repair")
+    assert (again, out) == (status, whole), err
+    assert _bytes(folder) == before
+
+
+def test_resuming_takes_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    simcore.compare("showcase", "greedy", "random", deals=2, solved=0, seed=1, out=tmp_path / "c")
+    simcore.simulate("showcase", deals=2, seed=1, out=tmp_path / "s")
+    for args, says in (
+        (("--resume", str(tmp_path / "c"), "--seed", "1"), "--seed does not go with --resume"),
+        (("showcase", "greedy", "--resume", str(tmp_path / "c")), "does not go with --resume"),
+        (("elections", "--resume", str(tmp_path / "c")), "is not the game of"),
+        (("--resume", str(tmp_path / "s")), "holds no comparison"),
+        (("--resume", str(tmp_path / "none")), "holds no manifest"),
+        ((), "which game?"),
+    ):
+        status, out, err = run(capsys, "compare", *args)
+        assert (status, out) == (2, "")
+        assert says in err

@@ -18,7 +18,7 @@ from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
 from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
 
-__all__ = ["check_traces", "config_of_run", "render", "replay", "replay_config", "verify"]
+__all__ = ["check_traces", "config_of_run", "find_player_files", "render", "replay", "replay_config", "verify"]
 
 #: What other commands' folders hold.
 _OF_OTHERS = {
@@ -116,7 +116,7 @@ def config_of_run(
             rounds=data["rounds"],
             known=data["known"],
             where=data["where"],
-            player_files=_player_files(data["player_files"], folder),
+            player_files=find_player_files(data["player_files"], folder),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"manifest of {str(folder)!r} is damaged: {error!r}") from None
@@ -130,7 +130,7 @@ def config_of_run(
     return config
 
 
-def _player_files(recorded: dict[str, str], folder: Place) -> dict[str, Path]:
+def find_player_files(recorded: dict[str, str], folder: Place) -> dict[str, Path]:
     """Return where the players' files of a run lie, by the names the run knows them by, with the contents it was played with.
 
     A relative name is looked up here, then in the folders above the run's: a run is mostly kept below the folder it was started in.

@@ -135,7 +135,7 @@ class Contest:
             return replace(config, trump=cell.contract)
         if cell.contract is None:
             return config
-        return replace(config, contract=cell.contract, pairs=self._pairs(seating))
+        return replace(config, contract=cell.contract, pairs=self.pairs_of(seating))
 
     def bound(self, contract: str | None) -> int:
         """Return the largest difference a playing can have."""
@@ -153,11 +153,19 @@ class Contest:
             what = "--trump" if self.game == "showcase" else "--contract"
             words += [what, str(self.contracts[0]) if len(self.contracts) == 1 else "all"]
         if len(self.seatings) == 2 and self.game == "elections":
-            words += ["--pairs", self._pairs(self.seatings[0])]
+            words += ["--pairs", self.pairs_of(self.seatings[0])]
         words += ["--confidence", _exact(self.confidence)]
         if self.sprt is not None:
             words += ["--sprt", " ".join(_exact(value) for value in self.sprt.describe().values())]
         return [*words, "--solved", str(self.solved), "--solve-from", str(self.solve_from)]
+
+    @property
+    def as_named(self) -> dict[str, Any]:
+        """How players, ruleset and file were named, where that says more than :meth:`describe`: for the folder's manifest."""
+        specs = [_given(player) for player in self.players]
+        named: dict[str, Any] = {} if specs == [player.spec for player in self.players] else {"specs": specs}
+        given = {key: value for key, value in self.given.items() if (key, value) != ("ruleset", self.ruleset.name)}
+        return named | ({"given": given} if given else {})
 
     def replay_command(self, cell: Cell, seating: str, deal: int) -> list[str]:
         """Return the words of the command that shows one playing."""
@@ -177,7 +185,7 @@ class Contest:
         return [word for name, value in values.items() if value is not None for word in (f"--{name}", str(value))]
 
     @staticmethod
-    def _pairs(seating: str) -> str:
+    def pairs_of(seating: str) -> str:
         """Return N's side in a seating of Elections."""
         return next(name for name, seatings in _SEATINGS.items() if seating in seatings)
 
@@ -248,10 +256,10 @@ def _seatings(game: str, contracts: tuple[str | None, ...], pairs: str | None) -
     return _SEATINGS[name]
 
 
-def _players(specs: Sequence[str], game: str) -> tuple[Player, ...]:
+def _players(specs: Sequence[str], game: str, files: Mapping[str, Path] | None = None) -> tuple[Player, ...]:
     if not 2 <= len(specs) <= MOST_PLAYERS:
         raise BadInput(f"{len(specs)} player(s) named; accepted: 2 to {MOST_PLAYERS}")
-    players = tuple(parse_player(spec, game) for spec in specs)
+    players = tuple(parse_player(spec, game, files) for spec in specs)
     names = [player.spec for player in players]  # without how files' functions are called: that changes no decision
     for name in names:
         if names.count(name) > 1:
@@ -288,9 +296,12 @@ def make_contest(
     ruleset: str | Path | Ruleset | None = None,
     seed: int | str | None = None,
     first: int = 0,
+    player_files: Mapping[str, Path] | None = None,
     **options: Any,
 ) -> Contest:
     """Check and complete the options of a comparison; see :func:`simcore.contests.verb.compare`.
+
+    ``player_files``: where players' files lie, by the names they have in ``players``; default: where these say.
 
     Raises:
         SimcoreError: naming the option, its value and what is accepted.
@@ -311,7 +322,7 @@ def make_contest(
             raise BadInput(f"{name} {value} cuts a round: with the auction the unit is eight deals; accepted: as {nearest}")
     if not 0.5 <= confidence <= 0.999999 or not math.isfinite(confidence):
         raise BadInput(f"confidence {confidence!r} is out of range; accepted: 0.5 to 0.999999, as in 0.95")
-    contestants = _players(list(players), game)
+    contestants = _players(list(players), game, player_files)
     if sprt is not None and len(contestants) > 2:
         raise BadInput(f"sprt {sprt!r} goes with two players; there are {len(contestants)}; accepted: without sprt, or two players")
     # a card of Elections takes longer to judge the more are still out: whole deals only where asked

@@ -131,7 +131,7 @@ def _run(
     folder = Path(out)
     if not overwrite:
         _refuse_foreign(folder)
-    with Store(folder, contest, schema=schema, overwrite=overwrite, repair=repair, note=note) as store:
+    with Store(folder, contest, schema=schema, more=contest.as_named, overwrite=overwrite, repair=repair, note=note) as store:
         found = len(store.parts)
         try:
             cells = play_contest(contest, threads=threads, store=store, progress=progress, cluster=workers)
