@@ -21,6 +21,7 @@ from simcore.bits import ONE
 from simcore.cards import FULL, cards_of, format_card, format_hand, parse_card, parse_hand
 from simcore.choosing.elections import Worlds
 from simcore.choosing.question import ElectionsQuestion, action_bounds, contract_bounds
+from simcore.choosing.showcase import _check_showcases
 from simcore.elections.engine import advance, apply, prepare, start_deal
 from simcore.elections.play import credits_of, result_of
 from simcore.elections.policies import decide
@@ -533,6 +534,27 @@ def test_cards_that_do_not_add_up_are_refused(
         simcore.choose("showcase", **change(options))
     for word in words:
         assert word in str(error.value)
+
+
+@pytest.mark.parametrize("left", ["", "N", "S"])
+@pytest.mark.parametrize("index", [0, 1, 2, 3])
+def test_a_showcase_left_out_is_refused(left: str, index: int) -> None:
+    options, _ = _showcase_options("showcase", index)
+    options.pop("won")
+    shows = options.pop("show").split()
+    with pytest.raises(BadInput, match="do not add up"):
+        simcore.choose("showcase", **options, show=" ".join(show for show in shows if show[0] == left))
+
+
+@pytest.mark.parametrize("turned", ["out", "last"])
+def test_no_showcase_of_a_real_deal_is_refused(turned: str) -> None:
+    """The rule holds in every first playout, however played."""
+    rules = load_ruleset("showcase").with_choices(turned_card=turned)
+    for players in ("random", "greedy", "expert"):
+        for trace in simcore.replay("showcase", ruleset=rules, seed=5, first=0, deals=60, players=players):
+            hands, shows, _ = _seen(trace, magri=False)
+            holdings = (hands[0] | shows[0], hands[1] | shows[1])
+            _check_showcases(rules, holdings, [show.bit_count() for show in shows])
 
 
 def test_a_card_in_two_places_is_refused() -> None:

@@ -129,6 +129,8 @@ def _holdings(
     his = unseen | parts.get(f"the showcase of {_SEATS[1 - seat]}", 0)
     holdings = (mine, his) if seat == 0 else (his, mine)
     _check_sizes(rules, holdings, won)
+    if not magri:
+        _check_showcases(rules, holdings, [parts.get(f"the showcase of {s}", 0).bit_count() for s in _SEATS])
     return holdings
 
 
@@ -139,7 +141,7 @@ def _check_sizes(rules: Ruleset, holdings: tuple[int, int], won: str | None) -> 
         wanted: list[int] | None = [_TRICKS, _TRICKS]
         clause = "13 each (M11)"
     else:
-        tricks = 25 if rules.choices["turned_card"] == "out" else 26
+        tricks = _tricks(rules)
         wanted, clause = None, f"13 + w each, w being the tricks won of {tricks} (S11)"
         if won is not None:
             words = _read_pairs(won, "tricks won", "N:12 S:13")
@@ -154,6 +156,29 @@ def _check_sizes(rules: Ruleset, holdings: tuple[int, int], won: str | None) -> 
         raise BadInput(
             f"the cards do not add up: N would hold {sizes[0]} and S {sizes[1]}, 52 less what is seen; accepted: {accepted}{clause}"
         )
+
+
+def _check_showcases(rules: Ruleset, holdings: tuple[int, int], shown: list[int]) -> None:
+    """Refuse showcases that no first playout leaves behind; above all one that was left out.
+
+    ``w`` tricks won lay 2w cards, less what was played out of them.  That happens when following (S4), so at most after every trick
+    lost and once to the first; or when leading with no card in hand (S3), which takes at least the 13 dealt, so that of all tricks
+    13 were played from the hand.
+    """
+    tricks = _tricks(rules)
+    for seat, holding, cards in zip(_SEATS, holdings, shown, strict=True):
+        won = holding.bit_count() - _TRICKS
+        most = min(max(tricks - won + 1, tricks - _TRICKS), 2 * won)
+        if not 2 * won - most <= cards <= 2 * won:
+            raise BadInput(
+                f"the cards do not add up: {seat} would hold {holding.bit_count()}, so have won {won} tricks (S11), with "
+                f"{cards} cards in the showcase; accepted: {2 * won - most} to {2 * won}, both showcases given, as N:AK... S:-"
+            )
+
+
+def _tricks(rules: Ruleset) -> int:
+    """Return how many tricks the first playout has (S7)."""
+    return 25 if rules.choices["turned_card"] == "out" else 26
 
 
 def _read_pairs(text: str, what: str, example: str) -> dict[str, str]:
