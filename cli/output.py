@@ -65,9 +65,21 @@ def notes_before(config: Config, quiet: bool) -> None:
 def interrupted(out: Any, *more: str) -> int:
     """Say how to go on after Ctrl-C: by the same command, without what must be said only once; returns the exit status."""
     given = [arg for arg in sys.argv[1:] if arg not in ("--overwrite", "--repair")]
-    what = f"complete parts are in {str(out)!r}; to go on" if out else "to run again"
+    what = "to run again"
+    if out:
+        what = f"complete parts are in {str(out)!r}; to go on" if _saved(out) else "nothing was saved; to run again"
     click.echo(f"simcore: interrupted; {what}: {shlex.join(['simcore', *given, *more])}", err=True)
     return 130
+
+
+def _saved(out: Any) -> bool:
+    """Tell whether a folder holds a manifest or parts; where it cannot be asked, it may."""
+    from simcore.batches.store import MANIFEST, part_paths
+
+    try:
+        return (out / MANIFEST).exists() or (out.exists() and bool(part_paths(out)))
+    except OSError:
+        return True
 
 
 def note_if_cold(quiet: bool, module: str = "") -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from test_choose import _showcase_options
 from test_one_seat import some_views
 
 import simcore
+from cli.output import interrupted
 from simcore.errors import SimcoreError
 from simcore.showcase import state
 
@@ -74,3 +76,13 @@ def test_what_is_no_text_or_number_is_refused(options: dict[str, Any], accepted:
 def test_a_number_in_place_of_text_is_refused_in_showcase(name: str) -> None:
     with pytest.raises(SimcoreError, match="accepted"):
         simcore.choose("showcase", **_showcase_options("showcase", 0)[0] | {name: 3})
+
+
+def test_ctrl_c_says_what_was_saved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert interrupted(tmp_path / "none") == 130
+    assert "nothing was saved; to run again: simcore" in capsys.readouterr().err
+    interrupted(tmp_path)
+    assert "nothing was saved" in capsys.readouterr().err
+    (tmp_path / "manifest.json").write_text("{}")
+    interrupted(tmp_path)
+    assert f"complete parts are in {str(tmp_path)!r}; to go on: simcore" in capsys.readouterr().err

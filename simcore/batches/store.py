@@ -320,7 +320,7 @@ def read_manifest(folder: Place) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:
         raise BadInput(
-            f"folder {str(folder)!r} holds no {MANIFEST}; accepted: a folder that 'simcore simulate --out' wrote"
+            f"folder {str(folder)!r} holds no {MANIFEST}; accepted: one that --out of simulate, choose, compare or solve wrote"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"file {str(path)!r} cannot be read: {error}") from None

@@ -64,6 +64,7 @@ def _tiles(rows: list[dict[str, Any]], answer: dict[str, Any]) -> Tiles:
     tied = [row["choice"] for row in rows if row["tied"]]
     percent = best["objective"] == "win"
     sure = f"tied with {', '.join(tied)}" if tied else f"{100 * best['confidence']:g} % sure"
+    sure = sure if len(rows) > 1 else "the only choice"
     return Tiles(
         [
             Tile(f"Best {best['table']}", best["choice"], sure),

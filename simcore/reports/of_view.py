@@ -26,6 +26,7 @@ def view_page(result: Result) -> Page:
     best, tied = rows[0], [row["choice"] for row in rows if row["tied"]]
     seat = _SEATS[config["seat"]]
     said = f"tied with {', '.join(tied)}" if tied else f"{100 * best['confidence']:g} % sure"
+    said = said if len(rows) > 1 else "the only choice"
     interval = interval_text(best["low"], best["high"], digits, sign=False, percent=percent)
     figure = figure_text(best["mean"], digits, percent=percent)
     tiles = [
