@@ -288,13 +288,17 @@ def test_a_part_that_is_no_file(tmp_path: Path) -> None:
 
 
 def test_nothing_evaluates_or_unpickles() -> None:
-    """What is read is parsed by grammars of our own, tomllib and json; only players' files and generated kernels are code."""
+    """What is read is parsed by grammars of our own, tomllib and json; only players' files and generated kernels are code.
+
+    What goes to the workers of the user's own cluster is pickled (Dask does so with all its messages), and read by nobody else.
+    """
     root = Path(__file__).parent.parent
+    messages = {root / "simcore" / place for place in ("batches/cluster.py", "batches/sending.py", "choosing/sending.py")}
     word = re.compile(r"(?<![\w.])(eval|exec|__import__|literal_eval)\(|\b(pickle|marshal|yaml|shelve|allow_pickle)\b")
     lines = {
         f"{path.relative_to(root)}: {line.strip()}"
         for folder in ("simcore", "cli")
-        for path in (root / folder).rglob("*.py")
+        for path in set((root / folder).rglob("*.py")) - messages
         for line in path.read_text("utf-8").splitlines()
         if word.search(line)
     }
