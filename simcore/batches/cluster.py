@@ -21,6 +21,7 @@ import logging
 import pickle
 import queue
 import re
+import signal
 import threading
 import time
 import warnings
@@ -29,6 +30,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from functools import cache
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -175,6 +177,18 @@ class Sizes:
         return max(1, min(int(self.wanted(slots) / self.piece) + 1, left // (2 * slots)))
 
 
+@contextlib.contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Have processes started here, and by threads started here, not hear Ctrl-C: a terminal sends it to all, and only the driver is
+    to answer.  One that comes meanwhile is heard afterwards."""
+    resource_tracker.ensure_running()  # else the thread that starts the first process unblocks it again
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+
+
 class Cluster:
     """A cluster's workers, ready for jobs.
 
@@ -208,15 +222,16 @@ class Cluster:
         warnings.filterwarnings("ignore", module="distributed")
         try:
             if isinstance(where, int):
-                self._local = distributed.LocalCluster(  # type: ignore[no-untyped-call]
-                    n_workers=where,
-                    threads_per_worker=1,
-                    processes=True,
-                    host="127.0.0.1",
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                    memory_limit=0,
-                )
+                with _deaf_children():
+                    self._local = distributed.LocalCluster(  # type: ignore[no-untyped-call]
+                        n_workers=where,
+                        threads_per_worker=1,
+                        processes=True,
+                        host="127.0.0.1",
+                        dashboard_address=None,
+                        silence_logs=logging.CRITICAL,
+                        memory_limit=0,
+                    )
             self._client: Any = distributed.Client(  # type: ignore[no-untyped-call]
                 where if self._local is None else self._local, timeout=_ANSWER, set_as_default=False
             )
