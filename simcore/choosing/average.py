@@ -19,17 +19,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simcore.batches.run import available_threads
 from simcore.cards import SEATS
 from simcore.choosing.elections import Worlds
 from simcore.choosing.kept import Kept
-from simcore.choosing.pools import pool_of
+from simcore.choosing.pools import in_order, pool_of, threads_or_all
 from simcore.choosing.question import OBJECTIVES, ElectionsQuestion
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
 from simcore.deals.dealing import deal_hands
 from simcore.elections.worlds import RESULTS
-from simcore.errors import BadInput
 from simcore.stats import Estimate, mean_estimate, ratio_estimate
 from simcore.worth import points_table
 
@@ -151,9 +149,7 @@ def average_elections(
         cluster: whose workers play, instead of threads.
         progress: called with (hands so far, most hands).
     """
-    threads = available_threads() if threads is None else threads
-    if threads < 1:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
+    threads = threads_or_all(threads)
     start = time.monotonic()
     deadline = math.inf if question.max_time is None else start + question.max_time
     sizes = _Sizes(question.config.slow)
@@ -167,16 +163,12 @@ def average_elections(
 
     def ask(first: int, end: int) -> dict[str, np.ndarray]:
         futures = [pool.submit(_ask, question, worlds, sizes, number) for number in range(first, end)]
-        found: list[_HandResult] = []
-        for future in futures:
-            found.append(worlds.wait(future))
+
+        def told(found: list[_HandResult]) -> None:
             if progress is not None:
                 progress(first + len(found), question.max_deals)
-            if time.monotonic() >= deadline:
-                break
-        for future in futures:
-            future.cancel()
-        return _packed(found)
+
+        return _packed(in_order(futures, worlds.wait, deadline, told))
 
     try:
         while not late and len(done) < question.max_deals and not (race.decided and done):

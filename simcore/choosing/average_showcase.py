@@ -21,13 +21,11 @@ import numpy as np
 from simcore import __version__
 from simcore.batches.backends import ShowcaseBackend
 from simcore.batches.config import GAME_SEATS, Config, make_config
-from simcore.batches.run import available_threads
 from simcore.choosing.kept import Kept
-from simcore.choosing.pools import pool_of
+from simcore.choosing.pools import in_order, pool_of, threads_or_all
 from simcore.choosing.question import MAX_HANDS, check_limits
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
-from simcore.errors import BadInput
 from simcore.rng import STREAM_VERSION
 from simcore.rules import TRUMPS, Ruleset
 from simcore.solvers import two
@@ -170,9 +168,7 @@ def average_showcase(
         SimcoreError: a player failed.
     """
     config, confidence, most, seconds = question.config, question.confidence, question.most, question.seconds
-    threads = available_threads() if threads is None else threads
-    if threads < 1:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
+    threads = threads_or_all(threads)
     start = time.monotonic()
     deadline = math.inf if seconds is None else start + seconds
     backend = Deals(config)
@@ -185,16 +181,12 @@ def average_showcase(
     def play(first: int, end: int) -> dict[str, np.ndarray]:
         edges = [*range(first, end, _CHUNK), end]
         futures = [pool.submit(backend.chunk, a, b - a) for a, b in pairwise(edges)]
-        found: list[np.ndarray] = []
-        for future in futures:
-            found.append(backend.wait(future))
+
+        def told(found: list[np.ndarray]) -> None:
             if progress is not None:
                 progress(first + sum(map(len, found)), most)
-            if time.monotonic() >= deadline:
-                break
-        for future in futures:
-            future.cancel()
-        return {"rows": np.concatenate(found)}
+
+        return {"rows": np.concatenate(in_order(futures, backend.wait, deadline, told))}
 
     try:
         while not late and done < most and not (race.decided and done):

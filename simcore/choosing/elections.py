@@ -21,18 +21,17 @@ import numpy as np
 
 from simcore.batches.backends import GameBackend
 from simcore.batches.config import PAIRINGS
-from simcore.batches.run import available_threads
 from simcore.cards import FULL, SEATS
 from simcore.choosing.contest import Chunk, Contest, contests_of
 from simcore.choosing.exactly import Solved, compare, solve_worlds
 from simcore.choosing.kept import Kept
-from simcore.choosing.pools import pool_of
+from simcore.choosing.pools import pool_of, threads_or_all
 from simcore.choosing.question import ElectionsQuestion
 from simcore.choosing.result import DOUBLE_DUMMY, Choices
 from simcore.deals.pbn import format_deal
 from simcore.elections.state import new_table, new_view
 from simcore.elections.worlds import ASKED, BY_LOT, RESULTS, run_worlds
-from simcore.errors import BadInput, RunError
+from simcore.errors import RunError
 from simcore.rng import SOURCE, STREAM
 
 if TYPE_CHECKING:
@@ -182,9 +181,7 @@ def answer_elections(
     Raises:
         RunError: no world is consistent with the calls heard, a player failed, or the time is too short to solve one world.
     """
-    threads = available_threads() if threads is None else threads
-    if threads < 1:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
+    threads = threads_or_all(threads)
     start = time.monotonic()
     seconds = math.inf if question.max_time is None else question.max_time
     worlds = Worlds(question)

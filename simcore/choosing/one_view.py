@@ -12,6 +12,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -21,10 +22,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simcore import __version__
-from simcore.batches.run import available_threads
 from simcore.cards import format_card, format_hand
 from simcore.choosing.kept import Kept
-from simcore.choosing.pools import pool_of
+from simcore.choosing.pools import in_order, pool_of, threads_or_all
 from simcore.choosing.question import check_limits
 from simcore.choosing.race import Race
 from simcore.choosing.result import Choices
@@ -169,9 +169,7 @@ def answer_view(
     Raises:
         SimcoreError: no deal is as the seat sees it.
     """
-    threads = available_threads() if threads is None else threads
-    if threads < 1:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
+    threads = threads_or_all(threads)
     start = time.monotonic()
     if question.seen.kind != "first":
         rows = _exact_rows(question)
@@ -187,16 +185,12 @@ def answer_view(
     def play(first: int, end: int, playing: list[int]) -> dict[str, np.ndarray]:
         edges = [*range(first, end, _CHUNK), end]
         futures = [pool.submit(_chunk, question, a, b - a, [actions[i] for i in playing]) for a, b in pairwise(edges)]
-        found: list[np.ndarray] = []
-        for future in futures:
-            found.append(future.result())
+
+        def told(found: list[np.ndarray]) -> None:
             if progress is not None:
                 progress(first + sum(map(len, found)), question.most)
-            if time.monotonic() >= deadline:
-                break
-        for future in futures:
-            future.cancel()
-        return {"points": np.concatenate(found)}
+
+        return {"points": np.concatenate(in_order(futures, Future.result, deadline, told))}
 
     try:
         while not late and done < question.most and not (race.decided and done):

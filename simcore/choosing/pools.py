@@ -3,19 +3,56 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from simcore.batches.cluster import Cluster, Work
+from simcore.batches.run import available_threads
+from simcore.errors import BadInput
 
-__all__ = ["pool_of"]
+__all__ = ["in_order", "pool_of", "threads_or_all"]
+
+T = TypeVar("T")
 
 
 def pool_of(threads: int, cluster: Cluster | None) -> Executor:
     """Return threads, or what looks like them and has a cluster's workers behind it."""
     return ThreadPoolExecutor(threads, thread_name_prefix="simcore") if cluster is None else _Pool(cluster)
+
+
+def threads_or_all(threads: int | None) -> int:
+    """Return how many threads are asked for, all cores by default.
+
+    Raises:
+        BadInput: none.
+    """
+    threads = available_threads() if threads is None else threads
+    if threads < 1:
+        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
+    return threads
+
+
+def in_order(
+    futures: Sequence[Future[T]], wait: Callable[[Future[T]], T], deadline: float, told: Callable[[list[T]], object]
+) -> list[T]:
+    """Return the results of calls in order, as far as the time goes: at least the first.
+
+    Args:
+        wait: returns a call's result.
+        deadline: by ``time.monotonic``; calls not asked for by then are taken back.
+        told: called with the results so far after each one.
+    """
+    found: list[T] = []
+    for future in futures:
+        found.append(wait(future))
+        told(found)
+        if time.monotonic() >= deadline:
+            break
+    for future in futures:
+        future.cancel()
+    return found
 
 
 @dataclass(frozen=True)
