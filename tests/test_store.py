@@ -13,11 +13,12 @@ import pytest
 
 import simcore
 from simcore.batches import parts as parts_module
+from simcore.batches import store as store_module
 from simcore.batches.config import Config, make_config
 from simcore.batches.parts import PartMaker, Plan, write_part
 from simcore.batches.replaying import config_of_run
 from simcore.batches.run import run_simulation
-from simcore.batches.store import MANIFEST, Store, part_name, part_paths, read_manifest, read_run
+from simcore.batches.store import MANIFEST, Store, describe_part, part_name, part_paths, read_manifest, read_run
 from simcore.errors import BadInput, RunError
 
 SEED = 31
@@ -275,3 +276,16 @@ def test_the_manifest_is_not_written_over_and_over(case: Case, tmp_path: Path, m
     assert len(written) < 90
     assert sum(written) < 20 * 1000
     assert written[-1] > 900
+
+
+def test_a_part_that_goes_while_it_is_described_is_gone_and_not_unreadable(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    config, folder, _ = case
+    path = folder / part_name(2)
+
+    def hash_and_lose(path: Path) -> str:
+        path.unlink()
+        return "0" * 64
+
+    monkeypatch.setattr(store_module, "file_sha256", hash_and_lose)
+    with pytest.raises(FileNotFoundError):
+        describe_part(path, 2, config.hash)

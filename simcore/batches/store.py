@@ -242,7 +242,7 @@ def _line(path: Place, number: int, facts: dict[str, Any], sha256: str) -> dict[
 
 
 def _facts(path: Place, number: int, config_hash: str, schema: pa.Schema | None = None) -> dict[str, Any]:
-    """Return what a part says it is, after comparing it with what it should be."""
+    """Return what a part says it is, after comparing it with what it should be; FileNotFoundError where it has gone."""
     import pyarrow as pa
 
     try:
@@ -254,6 +254,8 @@ def _facts(path: Place, number: int, config_hash: str, schema: pa.Schema | None 
         described = json.loads(metadata[b"simcore:config"])
     except KeyError as error:
         raise _Bad(f"it has no metadata {error}") from None
+    except FileNotFoundError:
+        raise
     except (OSError, ValueError, RecursionError, pa.ArrowException) as error:
         raise _Bad(f"it cannot be read: {_first_line(error)}") from None
     if other != config_hash:
