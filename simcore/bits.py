@@ -18,7 +18,19 @@ from numba.extending import intrinsic
 
 from simcore._jit import FAST_PDEP, I64, JIT, U64, inlined, njit
 
-__all__ = ["ONE", "ZERO", "clz", "ctz", "highest_bit", "lowest_bit", "nth_card", "nth_set_bit", "popcount", "product"]
+__all__ = [
+    "ONE",
+    "ZERO",
+    "clz",
+    "ctz",
+    "gather_suit",
+    "highest_bit",
+    "lowest_bit",
+    "nth_card",
+    "nth_set_bit",
+    "popcount",
+    "product",
+]
 
 ZERO = np.uint64(0)
 ONE = np.uint64(1)
@@ -26,10 +38,12 @@ _M32 = np.uint64(0xFFFFFFFF)
 _TOP = np.uint64(1 << 63)
 _TWO = np.uint64(2)
 _FOUR = np.uint64(4)
+_SEVEN = np.uint64(7)
 _FIFTEEN = np.uint64(15)
 _SIXTEEN = np.uint64(16)
 _M16 = np.uint64(0xFFFF)
 _LANE = np.uint64(0x1FFF)
+_SEVEN_BITS = np.uint64(0x7F)
 
 if TYPE_CHECKING:
 
@@ -38,6 +52,7 @@ if TYPE_CHECKING:
     def clz(x: U64) -> I64: ...
     def product(x: U64, y: U64) -> tuple[U64, U64]: ...
     def _pdep(source: U64, mask: U64) -> U64: ...
+    def _pext(source: U64, mask: U64) -> U64: ...
 
 elif JIT:
 
@@ -74,6 +89,15 @@ elif JIT:
             word = ir.IntType(64)
             kind = ir.FunctionType(word, [word, word])
             return b.call(b.module.declare_intrinsic("llvm.x86.bmi.pdep.64", (), kind), args)
+
+        return types.uint64(types.uint64, types.uint64), codegen
+
+    @intrinsic
+    def _pext(typingctx: Any, source: Any, mask: Any) -> Any:
+        def codegen(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
+            word = ir.IntType(64)
+            kind = ir.FunctionType(word, [word, word])
+            return b.call(b.module.declare_intrinsic("llvm.x86.bmi.pext.64", (), kind), args)
 
         return types.uint64(types.uint64, types.uint64), codegen
 
@@ -147,6 +171,27 @@ def _card_portable(x: U64, n: I64) -> U64:
     return (ONE << shift) << rank
 
 
+def _gathered() -> np.ndarray:
+    """Return for each mask and value of 7 bits the bits of the value in the mask, moved together: uint8[128 * mask + value]."""
+    mask, value = np.divmod(np.arange(1 << 14), 128)
+    gathered = np.zeros_like(mask)
+    for place in range(6, -1, -1):
+        held = mask >> place & 1 == 1
+        gathered = np.where(held, (gathered << 1) | (value >> place & 1), gathered)
+    return gathered.astype(np.uint8)
+
+
+_GATHERED = _gathered()
+
+
+@inlined
+def _gather_portable(cards: U64, mask: U64) -> U64:
+    """Return the cards of a suit (13 bits) that lie in a mask, moved together at the low end: two halves out of a table."""
+    low = mask & _SEVEN_BITS
+    upper = np.uint64(_GATHERED[(mask & ~_SEVEN_BITS) | (cards >> _SEVEN)])
+    return np.uint64(_GATHERED[(low << _SEVEN) | (cards & _SEVEN_BITS)]) | upper << np.uint64(popcount(low))
+
+
 if JIT and FAST_PDEP:
 
     @njit
@@ -155,7 +200,9 @@ if JIT and FAST_PDEP:
         return _pdep(ONE << np.uint64(n), x)
 
     nth_card = nth_set_bit
+    gather_suit: Any = _pext
 
 else:
     nth_set_bit = _select_portable
     nth_card = _card_portable
+    gather_suit = _gather_portable

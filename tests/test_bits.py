@@ -51,6 +51,13 @@ def _cards(word, native, portable):
 
 
 @njit
+def _gathered(cards, masks, out):
+    for i in range(len(cards)):
+        out[i, 0] = bits.gather_suit(cards[i] & masks[i], masks[i])
+        out[i, 1] = bits._gather_portable(cards[i] & masks[i], masks[i])
+
+
+@njit
 def _selected(word, native, portable):
     for n in range(len(native)):
         native[n] = bits.nth_set_bit(word, n)
@@ -132,6 +139,18 @@ def test_nth_card_of_every_holding_in_every_suit() -> None:
     for holding in range(1, 1 << 13):
         suit = holding % 4
         check_cards_of(holding << 16 * suit | 0x1001_0800_0003_0010 & ~(0xFFFF << 16 * suit))
+
+
+def test_cards_of_every_mask_of_a_suit_gathered_native_and_portable() -> None:
+    """Every mask with cards that the mask chooses: word by word like the bits of the cards, read in the mask's places."""
+    masks = range(1 << 13)
+    cards = [mask * 0x9E37 >> 3 & 0x1FFF for mask in masks]
+    expected = [
+        sum((card & bit != 0) << i for i, bit in enumerate(twins.set_bits(mask))) for card, mask in zip(cards, masks, strict=True)
+    ]
+    out = np.empty((len(masks), 2), np.uint64)
+    _gathered(_words(cards), _words(list(masks)), out)
+    assert out[:, 0].tolist() == out[:, 1].tolist() == expected
 
 
 def test_lowest_bit_of_nothing_is_nothing() -> None:

@@ -21,6 +21,7 @@ from simcore.players import EXPERT, GREEDY, RANDOM
 from simcore.rng import STREAM
 from simcore.rules import TRUMPS, load_ruleset
 from simcore.showcase import expert, state
+from simcore.showcase.engine import prepare
 from simcore.showcase.expert import balance
 from simcore.showcase.play import legal_first, legal_second
 from simcore.showcase.policies import decide
@@ -58,6 +59,30 @@ def test_mixed_players_and_forced_trumps_through_the_naive_engine(name: str) -> 
             {"players": "expert", "trump": "all-trump"},
         ):
             checked(simcore.replay("showcase", ruleset=ruleset, seed=70 + number, deals=2, **options), rules, ruleset)
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_two_experts_play_what_each_decides_card_by_card(name: str) -> None:
+    """Every combination of choices: the engine's own loops leave the deal as the engine does that asks for every card."""
+    stream = np.zeros(1, STREAM).view(np.recarray)[0]
+    for ruleset, _ in variants(name):
+        for index in range(40):
+            whole, single = Table(ruleset, index, EXPERT), Table(ruleset, index)
+            if index % 4 == 0:  # another start than the first lead
+                for _ in range(index):
+                    kind = single.next()
+                    while prepare(whole.rules, whole.table, whole.view) != kind or len(bits(whole.view.legal)) == 1:
+                        whole.answer(state.SECOND if whole.table.phase == state.PLAYOUT_2 else state.FIRST, whole.view.legal)
+                    for deal in (whole, single):
+                        deal.answer(kind, bits(single.view.legal)[0])
+            assert whole.next() == -1
+            while (kind := single.next()) >= 0:
+                single.answer(kind, decide(np.int64(EXPERT), np.int64(kind), single.view, single.rules, stream))
+            for field in state.VIEW.names:
+                if field not in ("seat", "hand", "legal", "other"):  # of the last decision asked for
+                    assert np.array_equal(whole.view[field], single.view[field]), field
+            for field in ("hands", "drawn", "phase", "turn", "next"):
+                assert np.array_equal(whole.table[field], single.table[field]), field
 
 
 def margin(name: str, other: int, deals: int, policies: tuple[int, int, int] = (EXPERT,) * 3) -> tuple[float, float]:
@@ -206,6 +231,52 @@ def test_the_display_card_is_worth_a_trick_without_value() -> None:
     """M6: an ace on display is taken with the card that wins, a two is left to the other."""
     assert first("D2 DJ S3", lead="D9", name="showcase-magri", tricks=6, display="HA") == "DJ"
     assert first("D2 DJ S3", lead="D9", name="showcase-magri", tricks=6, display="H2") == "D2"
+
+
+# ---- balance, in plain words ----------------------------------------------------------------------------------------------------
+
+
+def plain_balance(leads: int, other: int, trump: int, togo: int) -> int:
+    """Return the balance by the meaning of the columns of HOLDING, card by card."""
+    if togo == 0:
+        return 0
+    table = expert.HOLDING[int(leads.bit_count() + other.bit_count() > 2 * togo)].tolist()
+    kind = {state.NO_TRUMP: 1, state.ALL_TRUMP: 2}.get(trump, 0)
+    holdings = [[[rank for rank in range(13) if cards >> 16 * suit + rank & 1] for suit in range(4)] for cards in (leads, other)]
+    total = table[kind][9]
+    for suit in range(4):
+        weights = table[3 if suit == trump else kind]
+        suits = [holdings[side][suit] for side in (0, 1)]
+        owners = [1 if rank in suits[0] else -1 for rank in sorted(suits[0] + suits[1], reverse=True)]
+        for weight, owner in zip(weights[2:6], owners, strict=False):
+            total += weight * owner
+        for side, sign in ((0, 1), (1, -1)):
+            length = min(len(suits[side]), togo)
+            total += sign * weights[0] * length
+            if not suits[side]:
+                continue
+            if suits[1 - side]:
+                top = max(suits[1 - side])
+                total += sign * weights[1] * sum(rank > top for rank in suits[side])
+            else:
+                ruffed = trump < state.NO_TRUMP and trump != suit and holdings[1 - side][trump]
+                total += sign * (weights[6] + length * (weights[1] - weights[8] if ruffed else weights[1] + weights[7]))
+    return int(total)
+
+
+def test_the_balance_is_the_sum_of_what_its_weights_stand_for() -> None:
+    """Holdings of all sizes, with voids and long runs, every trump, with and without cards to spare."""
+    rng = random.Random(3)
+    for _ in range(3000):
+        cards = rng.sample(bits(0x1FFF1FFF1FFF1FFF), rng.randrange(53))
+        lean = [rng.choice((0.5, 0.5, 0.1, 0.9, 0, 1)) for _ in range(4)]
+        leads = sum(card for card in cards if rng.random() < lean[card.bit_length() // 16])
+        other = sum(cards) - leads
+        togo = rng.randrange(14)
+        for trump in range(6):
+            lane = LANES[SUITS[trump]] if trump < state.NO_TRUMP else np.uint64(0)
+            found = balance(np.uint64(leads), np.uint64(other), lane, int(trump == state.ALL_TRUMP), togo)
+            assert found == plain_balance(leads, other, trump, togo)
 
 
 # ---- naming ---------------------------------------------------------------------------------------------------------------------

@@ -8,11 +8,12 @@ import numpy as np
 
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz
-from simcore.players import EXTERNAL, RANDOM, REFUSED
+from simcore.players import EXPERT, EXTERNAL, RANDOM, REFUSED
 from simcore.pointers import ask_player
+from simcore.showcase.expert import second_trick
 from simcore.showcase.play import apply_first, apply_second, apply_trump, legal_first, legal_second, start_deal
 from simcore.showcase.policies import decide
-from simcore.showcase.state import FIRST, NAMING, PLAYOUT_1, SECOND, TRUMP
+from simcore.showcase.state import FIRST, NAMING, PLAYOUT_1, PLAYOUT_2, SECOND, TRUMP
 
 __all__ = ["advance", "apply", "other_holding", "prepare", "start_deal"]
 
@@ -62,6 +63,18 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
 
 
 @njit
+def _second_by_experts(rules: Any, table: Any, view: Any) -> None:
+    """Play the second playout of two experts: both holdings are open, so who leads knows the other's reply."""
+    rank = rules.all_trump == 1
+    while table.phase == PLAYOUT_2:
+        leader = view.leader & 1
+        togo = 12 - view.tricks_played
+        lead, reply = second_trick(table.hands[leader], table.hands[leader ^ 1], view.trump, view.all_trump, rank, togo)
+        apply_second(rules, table, view, lead)
+        apply_second(rules, table, view, reply)
+
+
+@njit
 def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
     """Play on until phase ``until`` (NAMING or DONE) is reached (returns -1), an external player must decide (returns the kind), or
     a player called by pointer gave an illegal action (returns REFUSED).
@@ -69,6 +82,9 @@ def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
     A decision with one legal action is taken without asking.
     """
     while table.phase != until:
+        if table.phase == PLAYOUT_2 and view.on_table == 0 and table.policies[0, SECOND] == EXPERT == table.policies[1, SECOND]:
+            _second_by_experts(rules, table, view)
+            break
         kind = prepare(rules, table, view)
         policy = table.policies[table.turn, kind]
         legal = view.legal

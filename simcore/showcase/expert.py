@@ -23,21 +23,21 @@ import numpy as np
 import numpy.typing as npt
 
 from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ONE, ZERO, ctz, highest_bit, lowest_bit, popcount
+from simcore.bits import ONE, ZERO, ctz, gather_suit, highest_bit, lowest_bit, popcount
 from simcore.showcase.state import ALL_TRUMP, FIRST, NO_TRUMP, TRUMP
 from simcore.tricks import led_suit
 
-__all__ = ["balance", "expert_action"]
+__all__ = ["balance", "expert_action", "second_trick"]
 
 _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 _LANE = np.uint64(0x1FFF)
-_THREE, _FOUR, _FIFTEEN = (np.uint64(x) for x in (3, 4, 15))
+_THREE, _FIFTEEN = np.uint64(3), np.uint64(15)
 _FAR = np.int64(1 << 40)
 
 # What tells two holdings apart, in thousandths of a trick: length, masters, the suit's first to fourth card, a void of the other's,
 # and for each card of the suit where the other is void: running (he has no trump), ruffed (he has).  Last, once: being on lead.
 # Rows: side suits with a trump, suits without a trump, suits with all trump, the trump suit.  First table: holdings without a card
-# to spare, as after M11; second table: with cards to spare (S11).
+# to spare, as after M11; second table: with cards to spare (S11); third table: no trick to go.
 HOLDING = np.array(
     [
         [
@@ -52,9 +52,35 @@ HOLDING = np.array(
             [-149, -48, 1379, 792, 540, 264, -1836, 0, 33, -83],
             [296, 136, 1492, 870, 507, 245, -2859, 231, 0, 0],
         ],
+        [[0] * 10] * 4,
     ],
     np.int64,
 )
+
+
+def top_cards() -> npt.NDArray[np.int16]:
+    """Return int16[3, 4, 16384], the part of a suit's balance that the order of its cards makes out, for each row of HOLDING: the
+    four top cards, and masters or a void.
+
+    A suit with n cards, mine and his, is number 2**n + p, where bit n - 1 of p says whether the highest is mine, and so on.
+    """
+    number = np.arange(1 << 14)
+    cards = np.frexp(number)[1] - 1
+    cards[0] = 0
+    mine = np.zeros((13, len(number)), bool)  # by place from the top
+    for place in range(13):
+        mine[place] = (number >> np.maximum(cards - 1 - place, 0)) & 1
+    there = np.arange(13)[:, None] < cards
+    owner = np.where(there, 2 * mine - 1, 0)
+    masters = (np.logical_and.accumulate(mine == mine[0], axis=0) & there).sum(axis=0)
+    weights = HOLDING[:, :, :, None]
+    total = weights[:, :, 2:6] * owner[:4]
+    total = total.sum(axis=2) + owner[0] * np.where(masters == cards, weights[:, :, 6], weights[:, :, 1] * masters)
+    table: npt.NDArray[np.int16] = total.astype(np.int16)
+    return table
+
+
+TOPS = top_cards()
 
 # Places in a row of FIRST_WEIGHTS: 0 … 12 what a card of that rank is worth, then
 #   LONG    more for each card of its suit beyond three
@@ -280,17 +306,31 @@ def _worth(card: U64, own: U64, weights: Any) -> I64:
 @njit
 def balance(leads: U64, other: U64, trump: U64, all_trump: I64, togo: I64) -> I64:
     """Return how many tricks more (in thousandths) the holding on lead is likely to take of those to go than the other one."""
-    if togo == 0:
-        return np.int64(0)
-    table = _table(leads, other, togo)
+    part = _part(leads, other, togo)
     kind = _kind(trump, all_trump)
-    return table[kind, 9] + _suits_balance(table, kind, leads, other, trump, togo, _FULL)
+    table = HOLDING[part]
+    tops = TOPS[part]
+    total = table[kind, 9]
+    for suit in range(4):
+        shift = np.uint64(16 * suit)
+        row = _THREE if (trump >> shift) & ONE != ZERO else kind
+        side = row != _THREE
+        total += _suit_balance(
+            table[row],
+            tops[row],
+            (leads >> shift) & _LANE,
+            (other >> shift) & _LANE,
+            togo,
+            side and leads & trump != ZERO,
+            side and other & trump != ZERO,
+        )
+    return total
 
 
 @inlined
-def _table(leads: U64, other: U64, togo: I64) -> Any:
-    """Return the table of HOLDING for so many cards."""
-    return HOLDING[np.uint64(popcount(leads) + popcount(other) > 2 * togo)]
+def _part(leads: U64, other: U64, togo: I64) -> U64:
+    """Return which tables of HOLDING and TOPS are meant for so many cards."""
+    return np.uint64(2) if togo == 0 else np.uint64(popcount(leads) + popcount(other) > 2 * togo)
 
 
 @inlined
@@ -299,55 +339,51 @@ def _kind(trump: U64, all_trump: I64) -> U64:
     return np.uint64(2 if all_trump == 1 else (0 if trump != ZERO else 1))
 
 
-@njit
-def _suits_balance(table: Any, kind: U64, leads: U64, other: U64, trump: U64, togo: I64, suits: U64) -> I64:
-    """Return some suits' part of the balance, but for what the lead is worth: the other holding's is the same with a minus."""
-    total = np.int64(0)
-    rest = (leads | other) & suits
-    while rest != ZERO:
-        lane = led_suit(lowest_bit(rest))
-        rest &= ~lane
-        total += _suit_balance(table, kind, leads, other, trump, togo, lane)
+@inlined
+def _pattern(mine: U64, his: U64) -> U64:
+    """Return the number under which TOPS knows the two holdings of a suit."""
+    cards = mine | his
+    return (ONE << np.uint64(popcount(cards))) | gather_suit(mine, cards)
+
+
+@inlined
+def _runs(weights: Any, ruffed: bool) -> I64:
+    """Return what a card is worth in a suit that the other is void of."""
+    return weights[1] - weights[8] if ruffed else weights[1] + weights[7]
+
+
+@inlined
+def _lengths(weights: Any, mine: I64, his: I64, togo: I64, ruffs: bool, his_ruffs: bool) -> I64:
+    """Return the part of one suit's balance that numbers of cards make out."""
+    length = min(mine, togo)
+    his_length = min(his, togo)
+    total = weights[0] * (length - his_length)
+    total += length * _runs(weights, his_ruffs) if his == 0 else np.int64(0)
+    total -= his_length * _runs(weights, ruffs) if mine == 0 else np.int64(0)
     return total
 
 
 @inlined
-def _owner(top: U64, mine: U64, his: U64) -> I64:
-    """Return 1 for my card, -1 for his, 0 for neither's."""
-    return np.int64(top & mine != ZERO) - np.int64(top & his != ZERO)
+def _suit_balance(weights: Any, tops: Any, mine: U64, his: U64, togo: I64, ruffs: bool, his_ruffs: bool) -> I64:
+    """Return one suit's part of the balance, but for what the lead is worth: the other holding's is the same with a minus.
+
+    Args:
+        weights, tops: the suit's row of HOLDING and of TOPS.
+        mine, his: the cards, in the low 13 bits.
+        ruffs, his_ruffs: I (he) could ruff the suit.
+    """
+    return tops[_pattern(mine, his)] + _lengths(weights, popcount(mine), popcount(his), togo, ruffs, his_ruffs)
 
 
 @inlined
-def _suit_balance(table: Any, kind: U64, leads: U64, other: U64, trump: U64, togo: I64, lane: U64) -> I64:
-    """Return one suit's part of the balance.  Straight on: whose card is the next one is a coin toss to a branch predictor."""
-    shift = np.uint64(ctz(lane))
-    mine = (leads & lane) >> shift << _FOUR
-    his = (other & lane) >> shift << _FOUR
-    weights = table[_THREE if lane == trump else kind]
-    length = min(popcount(mine), togo)
-    his_length = min(popcount(his), togo)
-    total = weights[0] * (length - his_length)
-    # the four top cards; bits below the suit stand for those that are not there
-    rest = mine | his | _FIFTEEN
-    top = highest_bit(rest)
-    total += weights[2] * _owner(top, mine, his)
-    rest ^= top
-    top = highest_bit(rest)
-    total += weights[3] * _owner(top, mine, his)
-    rest ^= top
-    top = highest_bit(rest)
-    total += weights[4] * _owner(top, mine, his)
-    rest ^= top
-    top = highest_bit(rest)
-    total += weights[5] * _owner(top, mine, his)
-    # masters; all cards are where the other has none of the suit: they run, unless he can ruff
-    sign = np.int64(mine > his) - np.int64(mine < his)
-    longer = mine if mine > his else his
-    shorter = mine if mine < his else his
-    ruffed = lane != trump and (leads if mine < his else other) & trump != ZERO
-    running = weights[6] + (length + his_length) * (weights[1] - weights[8] if ruffed else weights[1] + weights[7])
-    masters = weights[1] * popcount(longer & ~(highest_bit(shorter | ONE) - ONE))
-    return total + sign * (running if shorter == ZERO else masters)
+def _freed(weights: Any, holding: U64, other: U64, trump: U64, togo: I64) -> I64:
+    """Return what a holding gains in side suits when the other one's last trump goes: none is ruffed any more."""
+    cards = np.int64(0)
+    for suit in range(4):
+        lane = _LANE << np.uint64(16 * suit)
+        if (other | trump) & lane == ZERO:
+            cards += min(popcount(holding & lane), togo)
+    return cards * (weights[7] + weights[8])
 
 
 @njit
@@ -368,151 +404,161 @@ def name_trump(view: Any) -> U64:
     return ONE << np.uint64(best)
 
 
-@inlined
-def _single(cards: U64) -> Any:
-    """Tell whether a mask holds exactly one card."""
-    return cards != ZERO and cards & (cards - ONE) == ZERO
-
-
 @njit
 def second_card(view: Any, rules: Any) -> U64:
     """Choose a card of the second playout: one trick looked ahead, both holdings open, then the balance of what is left.
 
-    A trick changes the balance of its suits only, so that of the others is left out, unless a last trump may be played: then any
-    suit's may change.
+    Where both seats play like this, the engine takes both cards of a trick out of ``second_trick``.
     """
     rank = rules.all_trump == 1
     togo = 12 - view.tricks_played
+    if view.on_table == 0:
+        return second_trick(view.hand, view.other, view.trump, view.all_trump, rank, togo)[0]
     kind = _kind(view.trump, view.all_trump)
-    if view.on_table == 1:
-        table = _table(view.other, view.hand ^ lowest_bit(view.hand), togo)
-        rest = np.int64(0)
-        if _single(view.hand & view.trump):
-            rest = _suits_balance(table, kind, view.other, view.hand, view.trump, togo, ~view.suit)
-        return _reply(table, kind, view.other, view.hand, view.lead, view.trump, view.all_trump, rank, togo, rest)[0]
-    return _lead(kind, view.hand, view.other, view.trump, view.all_trump, rank, togo)
-
-
-@njit
-def _takers(cards: U64, lane: U64, lead: U64, suit: U64, trump: U64, all_trump: I64, rank: bool) -> U64:
-    """Return those of a follower's cards of one suit (``lane``) that take the trick (S13)."""
-    if lane == suit:
-        return cards & ~(lead - ONE)
-    if all_trump == 1:
-        if not rank:
-            return cards
-        # the lead's rank, carried over to the other suit
-        at_most = (((lead // (suit & (ZERO - suit))) << ONE) - ONE) * (lane & (ZERO - lane))
-        return cards & ~at_most
-    return cards & trump
+    part = _part(view.other, view.hand ^ lowest_bit(view.hand), togo)
+    if view.hand & view.suit == ZERO:
+        return _off_suit(HOLDING[part], TOPS[part], kind, view.other, view.hand, view.lead, view.trump, view.all_trump, rank, togo)[
+            0
+        ]
+    shift = np.uint64(ctz(view.suit))
+    row = _THREE if view.suit == view.trump else kind
+    stake = 1000 + HOLDING[part, kind, 9]
+    mine = (view.other >> shift) & _LANE
+    his = (view.hand >> shift) & _LANE
+    return _follow(TOPS[part, row], mine, his, view.lead >> shift, stake)[0] << shift
 
 
 @inlined
-def _left(table: Any, kind: U64, leads: U64, other: U64, card: U64, trump: U64, togo: I64, lane: U64, rest: I64) -> I64:
-    """Return the balance, seen by who led, of what is left after a reply of suit ``lane``; ``rest`` is the other suits' part."""
-    left = other ^ card
-    if togo == 0:
-        return np.int64(0)
-    if card == other & trump:
-        return _suits_balance(table, kind, leads, left, trump, togo, _FULL)  # his last trump: no suit is ruffed any more
-    if (leads | left) & lane == ZERO:
-        return rest
-    return rest + _suit_balance(table, kind, leads, left, trump, togo, lane)
+def _follow(tops: Any, mine: U64, his: U64, lead: U64, stake: I64) -> tuple[U64, I64]:
+    """Return the follower's best card of the suit led, the lowest or the lowest that takes, and what it leaves to who led: the
+    trick and the suit's entry of TOPS.
+
+    Args:
+        tops: the suit's row of TOPS.
+        mine, his: the suit's cards without the lead, in the low 13 bits.
+        stake: a trick, and the lead of the next one.
+    """
+    low = lowest_bit(his)
+    value = (stake if low < lead else -stake) + tops[_pattern(mine, his ^ low)]
+    takers = his & ~(lead - ONE)
+    taker = lowest_bit(takers) if takers != ZERO else low
+    taken = tops[_pattern(mine, his ^ taker)] - stake
+    takes = takers != ZERO and taken < value
+    return (taker if takes else low), (taken if takes else value)
+
+
+@inlined
+def _takers(cards: U64, lead: U64, suit: U64, lane: U64, all_trump: I64, rank: bool) -> U64:
+    """Return those of a follower's cards of one suit (``lane``) that take a trick off suit, without trumps among them (S13)."""
+    if all_trump == 0:
+        return ZERO
+    if not rank:
+        return cards
+    # the lead's rank, carried over to the other suit
+    return cards & ~((((lead // (suit & (ZERO - suit))) << ONE) - ONE) * (lane & (ZERO - lane)))
 
 
 @njit
-def _reply(
-    table: Any, kind: U64, leads: U64, other: U64, lead: U64, trump: U64, all_trump: I64, rank: bool, togo: I64, rest: I64
-) -> Any:
-    """Return the follower's best card and its worth to him: of each suit he may play, the lowest card and the lowest that takes.
+def _off_suit(
+    table: Any, tops: Any, kind: U64, leads: U64, other: U64, lead: U64, trump: U64, all_trump: I64, rank: bool, togo: I64
+) -> tuple[U64, I64]:
+    """Return the best card of a follower void of the suit led and what it changes for who led: the trick and the balance.
 
-    Args:
-        leads, other: the holdings without the card led.
-        togo: tricks to go after this one.
-        rest: the balance of all suits but the one led (with a constant of the caller's added).
+    Of trumps the lowest, else of each suit the lowest card and the lowest that takes.
     """
-    suit = led_suit(lead)
-    legal = other & suit
-    if legal == ZERO:
-        trumps = other & trump
-        legal = trumps if trumps != ZERO else other
-        if leads & suit != ZERO:
-            rest += _suit_balance(table, kind, leads, other, trump, togo, suit)
-    # a trick, and the lead of the next one
-    stake = 1000 + (table[kind, 9] if togo > 0 else np.int64(0))
+    stake = 1000 + table[kind, 9]
+    trumps = other & trump
+    if trumps != ZERO:
+        card = lowest_bit(trumps)
+        shift = np.uint64(ctz(trump))
+        mine = (leads >> shift) & _LANE
+        his = trumps >> shift
+        value = _suit_balance(table[3], tops[3], mine, his ^ lowest_bit(his), togo, False, False)
+        value -= stake + _suit_balance(table[3], tops[3], mine, his, togo, False, False)
+        if card == trumps:
+            value += _freed(table[0], leads, other, trump, togo)
+        return card, value
     best = ZERO
-    best_value = -_FAR
-    while legal != ZERO:
-        card = lowest_bit(legal)
-        lane = led_suit(card)
-        cards = legal & lane
-        legal ^= cards
-        takers = _takers(cards, lane, lead, suit, trump, all_trump, rank)
-        others = rest
-        if lane != suit:
-            others -= _suit_balance(table, kind, leads, other, trump, togo, lane)
-        takes = card & takers != ZERO
-        value = (stake if takes else -stake) - _left(table, kind, leads, other, card, trump, togo, lane, others)
-        if value > best_value:
+    best_value = _FAR
+    suit = led_suit(lead)
+    ruffs = leads & trump != ZERO
+    for number in range(4):
+        shift = np.uint64(16 * number)
+        his = (other >> shift) & _LANE
+        if his == ZERO:
+            continue
+        mine = (leads >> shift) & _LANE
+        before = _suit_balance(table[kind], tops[kind], mine, his, togo, ruffs, False)
+        takers = _takers(his << shift, lead, suit, _LANE << shift, all_trump, rank) >> shift
+        low = lowest_bit(his)
+        value = _suit_balance(table[kind], tops[kind], mine, his ^ low, togo, ruffs, False) - before
+        value += -stake if low & takers != ZERO else stake
+        if value < best_value:
             best_value = value
-            best = card
-        if takers != ZERO and not takes:
-            card = lowest_bit(takers)
-            value = stake - _left(table, kind, leads, other, card, trump, togo, lane, others)
-            if value > best_value:
+            best = low << shift
+        if takers != ZERO and low & takers == ZERO:
+            low = lowest_bit(takers)
+            value = _suit_balance(table[kind], tops[kind], mine, his ^ low, togo, ruffs, False) - before - stake
+            if value < best_value:
                 best_value = value
-                best = card
+                best = low << shift
     return best, best_value
 
 
-@inlined
-def _lead_value(
-    table: Any,
-    kind: U64,
-    leads: U64,
-    other: U64,
-    card: U64,
-    trump: U64,
-    all_trump: I64,
-    rank: bool,
-    togo: I64,
-    lane: U64,
-    rest: I64,
-) -> I64:
-    """Return what a lead is worth against the best reply."""
-    left = leads ^ card
-    if card == leads & trump:
-        rest = _suits_balance(table, kind, left, other, trump, togo, ~lane)  # my last trump
-    return -_reply(table, kind, left, other, card, trump, all_trump, rank, togo, rest)[1]
-
-
 @njit
-def _lead(kind: U64, leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool, togo: I64) -> U64:
-    """Return the best lead against the best reply: of each suit the lowest card, and the lowest winner or else the highest."""
-    table = _table(leads ^ lowest_bit(leads), other ^ lowest_bit(other), togo)
-    total = np.int64(0)
-    if _single(leads & trump) or _single(other & trump):
-        total = _suits_balance(table, kind, leads, other, trump, togo, _FULL)
+def second_trick(leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool, togo: I64) -> tuple[U64, U64]:
+    """Return the best lead against the best reply, and that reply.
+
+    Of each suit the lowest card is tried, and the lowest winner or else the highest.  What a lead is worth is told by what the
+    trick changes: its suit's balance (and another's, off suit), that of all side suits with a last trump.
+
+    Args:
+        rank: all trump is read as ``rank`` (S13).
+        togo: tricks to go after this one.
+    """
+    part = _part(leads ^ lowest_bit(leads), other ^ lowest_bit(other), togo)
+    table = HOLDING[part]
+    tops = TOPS[part]
+    kind = _kind(trump, all_trump)
+    stake = 1000 + table[kind, 9]
+    ruffs = leads & trump != ZERO
+    his_ruffs = other & trump != ZERO
     best = ZERO
+    best_reply = ZERO
     best_value = -_FAR
-    rest = leads
-    while rest != ZERO:
-        low = lowest_bit(rest)
-        lane = led_suit(low)
-        mine = rest & lane
-        rest ^= mine
-        his = other & lane
-        high = low
-        if his != ZERO:
+    for suit in range(4):
+        shift = np.uint64(16 * suit)
+        mine = (leads >> shift) & _LANE
+        if mine == ZERO:
+            continue
+        his = (other >> shift) & _LANE
+        trumps = (trump >> shift) & ONE != ZERO
+        row = _THREE if trumps else kind
+        card = lowest_bit(mine)
+        left = leads ^ (card << shift)
+        if his == ZERO:
+            reply, value = _off_suit(table, tops, kind, left, other, card << shift, trump, all_trump, rank, togo)
+            value += _suit_balance(table[row], tops[row], mine ^ card, ZERO, togo, False, his_ruffs and not trumps)
+            value -= _suit_balance(table[row], tops[row], mine, ZERO, togo, False, his_ruffs and not trumps)
+        else:
+            reply, value = _follow(tops[row], mine ^ card, his, card, stake)
             high = lowest_bit(mine & ~(highest_bit(his) - ONE)) if mine > his else highest_bit(mine)
-        others = total - _suit_balance(table, kind, leads, other, trump, togo, lane)
-        value = _lead_value(table, kind, leads, other, low, trump, all_trump, rank, togo, lane, others)
+            high_reply, high_value = _follow(tops[row], mine ^ high, his, high, stake)
+            if high_value > value:
+                card = high
+                reply = high_reply
+                value = high_value
+            reply <<= shift
+            count = popcount(mine)
+            his_count = popcount(his)
+            value += _lengths(table[row], count - 1, his_count - 1, togo, ruffs and not trumps, his_ruffs and not trumps)
+            value -= _lengths(table[row], count, his_count, togo, False, False) + tops[row, _pattern(mine, his)]
+            if trumps and his_count == 1:
+                value += _freed(table[0], leads, other, trump, togo)
+        if trumps and card == mine:
+            value -= _freed(table[0], other, left, trump, togo)
         if value > best_value:
             best_value = value
-            best = low
-        if high != low:
-            value = _lead_value(table, kind, leads, other, high, trump, all_trump, rank, togo, lane, others)
-            if value > best_value:
-                best_value = value
-                best = high
-    return best
+            best = card << shift
+            best_reply = reply
+    return best, best_reply
