@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import pytest
 from test_cli import run
 
 import simcore
-from simcore.choosing import exactly
+from simcore.choosing import exactly, pieces
 from simcore.choosing.bias import TABLE, bias_of
 from simcore.choosing.exactly import results_of_margins
 from simcore.choosing.result import comparison_verdict
@@ -115,13 +114,13 @@ def test_the_declarer_solves_the_contracts_of_the_type_with_the_partner_found() 
 
 def test_time_ends_it_at_whole_worlds(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if time ran out while the fourth world is being solved; and before the first one is."""
-    collect, calls = exactly._collect, [0]
+    take = pieces._FromThreads.take
 
-    def late(futures: Any, deadline: float) -> Any:
-        calls[0] += 1
-        return collect(futures, math.inf) if calls[0] < 4 else None
+    def late(self: Any, numbers: Any, choices: Any, **how: Any) -> Any:
+        found = take(self, numbers, choices, **how)
+        return found[: 3 * len(choices) + 1] if how.get("least") == 0 else found
 
-    monkeypatch.setattr(exactly, "_collect", late)
+    monkeypatch.setattr(pieces._FromThreads, "take", late)
     choices = choose(max_time=1000)
     assert choices.sampling["stopped"] == "time"
     assert not choices.config["reproducible"]

@@ -2,7 +2,7 @@
 handed back.
 
     job      picklable; ``open()`` gives, on a worker, the function that does pieces ``a`` to ``b`` - 1, and returns its results
-    task     some consecutive pieces: so many that giving out a task costs less than a fiftieth of its calculation
+    task     some consecutive pieces: so many that giving out a task costs a hundredth of its calculation
     driver   this process: gives out tasks, two a worker's thread ahead, and holds the folder's lock and manifest
 
 Dask does the rest: connections, who does what, tasks of a lost worker done again by another, SLURM, Kubernetes and clouds
@@ -39,16 +39,18 @@ from simcore.errors import BadInput, RunError, SimcoreError
 
 __all__ = ["Cluster", "Job", "Work", "parse_address"]
 
-#: What a piece range came to on a worker.
-Work = Callable[[int, int], Any]
+#: What a range of pieces comes to on a worker; given (first, end), and what is asked where that changes in the course of a job.
+Work = Callable[..., Any]
 
 #: Giving out a task may cost this share of its calculation.
-_SHARE = 0.02
+_SHARE = 0.01
 #: A task longer than this would be a loss when a worker goes.
 _LONGEST_TASK = 30.0
 #: The scheduler shall be busy at most half the time, however many workers there are.
 _BUSY = 0.5
 _AHEAD = 2
+#: Tasks a worker's thread, under way or done and waiting for their turn where results are taken in order.
+_MOST_KEPT = 6
 _TRIALS = 20
 #: Seconds between looks for workers that came or went, and until a cluster must have one.
 _LOOK = 1.0
@@ -122,7 +124,7 @@ class _Unknown:
     """A worker was started anew at the same address and has lost its jobs."""
 
 
-def _do(key: str, first: int, end: int) -> tuple[Any, float]:
+def _do(key: str, first: int, end: int, *asked: Any) -> tuple[Any, float]:
     """Do some pieces of a job; returns what they come to, and the seconds it took but for opening the job."""
     with _opening:
         if key not in _opened:
@@ -132,7 +134,7 @@ def _do(key: str, first: int, end: int) -> tuple[Any, float]:
             _opened[key] = job.open()
         work = _opened[key]
     start = time.perf_counter()
-    result = work(first, end)
+    result = work(first, end, *asked)
     return result, time.perf_counter() - start
 
 
@@ -148,7 +150,8 @@ def _nothing(number: int) -> int:
 class _Task:
     first: int
     end: int
-    workers: frozenset[str]
+    asked: tuple[Any, ...]
+    workers: frozenset[str] = frozenset()
     future: Any = None
     result: Any = None
     done: bool = False
@@ -164,17 +167,20 @@ class Sizes:
     def seen(self, pieces: int, seconds: float) -> None:
         """Take note of a task that was done."""
         new = seconds / pieces
-        self.piece = new if self.piece is None else 0.7 * self.piece + 0.3 * new
+        # a first task loads what it needs, and a race goes faster when choices drop out
+        self.piece = new if self.piece is None or new < self.piece / 2 else 0.7 * self.piece + 0.3 * new
 
     def wanted(self, slots: int) -> float:
         """Return how long a task should be, in seconds: what it costs is little, and the scheduler keeps up with all workers."""
         return min(_LONGEST_TASK, self.overhead * max(1 / _SHARE, slots / _BUSY))
 
     def pieces(self, slots: int, left: int) -> int:
-        """Return how many pieces the next task should have, fewer towards the end so that all workers end together."""
+        """Return how many pieces the next task should have: fewer towards the end so that all workers end together, but never so
+        few that giving it out costs more than its share."""
         if not self.piece:
             return 1
-        return max(1, min(int(self.wanted(slots) / self.piece) + 1, left // (2 * slots)))
+        enough = int(self.overhead / _SHARE / self.piece) + 1
+        return min(int(self.wanted(slots) / self.piece) + 1, max(left // (2 * slots), enough))
 
 
 @contextlib.contextmanager
@@ -319,12 +325,23 @@ class Cluster:
         self._client.gather([self._client.submit(_nothing, i, workers=workers, pure=False) for i in range(_TRIALS)])
         return (time.perf_counter() - start) / _TRIALS
 
-    def run(self, job: Job, numbers: Iterator[int], count: int, *, ordered: bool = False) -> Iterator[tuple[int, int, Any]]:
+    def run(
+        self,
+        job: Job,
+        numbers: Iterator[int],
+        count: int,
+        *,
+        ordered: bool = False,
+        asked: Callable[[], Any] | None = None,
+        until: Callable[[], bool] = lambda: False,
+    ) -> Iterator[tuple[int, int, Any]]:
         """Have pieces of a job done; yields (first, end, what they came to) as tasks end.
 
         Args:
             numbers: of the pieces, rising; count: how many at most.
             ordered: yield in the order of the numbers.
+            asked: returns what the job's work gets besides, when a task is given out.
+            until: looked at several times a second; ends it whatever is done.
 
         Raises:
             RunError: a piece failed, or there are no workers any more.
@@ -343,12 +360,16 @@ class Cluster:
         given = 0
         try:
             while True:
-                while len(tasks) < _AHEAD * self.slots and (piece := source.take(sizes.pieces(self.slots, count - given))):
+                while (
+                    len(tasks) < _MOST_KEPT * self.slots
+                    and sum(not task.done for task in tasks) < _AHEAD * self.slots
+                    and (piece := source.take(sizes.pieces(self.slots, count - given)))
+                ):
                     given += piece[1] - piece[0]
-                    task = _Task(*piece, frozenset())
+                    task = _Task(*piece, () if asked is None else (asked(),))
                     tasks.append(task)
                     self._submit(task, ended)
-                if not tasks:
+                if not tasks or until():
                     return
                 done = self._ended(ended)
                 results = self._fetched(done)
@@ -378,7 +399,9 @@ class Cluster:
         self.tasks += 1
         name = f"simcore-{self._key[:8]}-{task.first}-{self._jobs}"
         self._jobs += 1
-        future = self._client.submit(_do, self._key, task.first, task.end, workers=list(self._slots), key=name, pure=False)
+        future = self._client.submit(
+            _do, self._key, task.first, task.end, *task.asked, workers=list(self._slots), key=name, pure=False
+        )
         task.future = future
 
         def tell(_: Any) -> None:

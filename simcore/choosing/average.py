@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,7 @@ import numpy as np
 from simcore.cards import SEATS
 from simcore.choosing.elections import Worlds
 from simcore.choosing.kept import Kept
-from simcore.choosing.pools import in_order, pool_of, threads_or_all
+from simcore.choosing.pieces import Workers, threads_or_all
 from simcore.choosing.question import OBJECTIVES, ElectionsQuestion
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
@@ -112,6 +113,27 @@ def _ask(question: ElectionsQuestion, worlds: Worlds, sizes: _Sizes, number: int
     )
 
 
+@dataclass(frozen=True)
+class _Hands:
+    """Hands as pieces of work."""
+
+    question: ElectionsQuestion
+    worlds: Worlds
+    sizes: _Sizes
+
+    def piece(self, number: int, _: object) -> _HandResult:
+        """Ask about a hand."""
+        return _ask(self.question, self.worlds, self.sizes, number)
+
+    def narrowed(self, result: _HandResult, *_: object) -> _HandResult:
+        """Return the result: all contracts are always asked for."""
+        return result
+
+    def wait(self, future: Future[Any]) -> Any:
+        """Return a result."""
+        return self.worlds.wait(future)
+
+
 _SCALARS = {"hand": np.uint64, "seat": np.int64, "best": np.int64, "close": np.bool_, "worth": np.int64}
 _ARRAYS = ("sums", "margins", "leads", "places")
 
@@ -159,18 +181,16 @@ def average_elections(
     shares = [RunningMean(0, 1) for _ in range(count)]
     done: list[_HandResult] = []
     late = False
-    pool = pool_of(threads, cluster)
+    with Workers(threads, cluster) as workers:
+        line = workers.line(_Hands(question, worlds, sizes), question.max_deals)
 
-    def ask(first: int, end: int) -> dict[str, np.ndarray]:
-        futures = [pool.submit(_ask, question, worlds, sizes, number) for number in range(first, end)]
+        def ask(first: int, end: int) -> dict[str, np.ndarray]:
+            def told(found: list[_HandResult]) -> None:
+                if progress is not None:
+                    progress(first + len(found), question.max_deals)
 
-        def told(found: list[_HandResult]) -> None:
-            if progress is not None:
-                progress(first + len(found), question.max_deals)
+            return _packed(line.take(range(first, end), deadline=deadline, told=told))
 
-        return _packed(in_order(futures, worlds.wait, deadline, told))
-
-    try:
         while not late and len(done) < question.max_deals and not (race.decided and done):
             wanted = min(max(sizes.first, len(done) // 4), question.max_deals - len(done))
             what = f"hands {len(done)} to {len(done) + wanted}"
@@ -182,8 +202,6 @@ def average_elections(
             for share, values in zip(shares, hits.T, strict=True):
                 share.add(values)
             done += batch
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
     rows = _best_rows(question, race, shares, done, sizes) + _position_rows(question, done)
     value = mean_estimate(len(done), *_sums([result.worth for result in done]))
     unit = OBJECTIVES[question.objective] * sizes.worth

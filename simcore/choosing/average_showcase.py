@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from simcore import __version__
 from simcore.batches.backends import ShowcaseBackend
 from simcore.batches.config import GAME_SEATS, Config, make_config
 from simcore.choosing.kept import Kept
-from simcore.choosing.pools import in_order, pool_of, threads_or_all
+from simcore.choosing.pieces import Stretch, Workers, threads_or_all
 from simcore.choosing.question import MAX_HANDS, check_limits
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
@@ -108,6 +108,26 @@ class Deals(ShowcaseBackend):
 
 
 @dataclass(frozen=True)
+class _Pieces:
+    """Deals as pieces of work, ``_CHUNK`` each."""
+
+    deals: Deals
+    most: int
+
+    def piece(self, number: int, _: object) -> np.ndarray:
+        """Play some deals."""
+        return self.deals.chunk(number * _CHUNK, min(_CHUNK, self.most - number * _CHUNK))
+
+    def narrowed(self, rows: np.ndarray, *_: object) -> np.ndarray:
+        """Return the rows: all trumps are always asked for."""
+        return rows
+
+    def wait(self, future: Future[Any]) -> Any:
+        """Return a result."""
+        return self.deals.wait(future)
+
+
+@dataclass(frozen=True)
 class ShowcaseAverage:
     """A checked question: the same gives the same answer, but where it is limited by time."""
 
@@ -171,24 +191,22 @@ def average_showcase(
     threads = threads_or_all(threads)
     start = time.monotonic()
     deadline = math.inf if seconds is None else start + seconds
-    backend = Deals(config)
     race = Race([0] * 6, [_SHARES] * 6, confidence)
     shares = [RunningMean(0, _SHARES) for _ in TRUMPS]
     parts: list[np.ndarray] = []
     done, late = 0, False
-    pool = pool_of(threads, cluster)
+    pieces = _Pieces(Deals(config), most)
+    with Workers(threads, cluster) as workers:
+        line = workers.line(pieces, -(-most // _CHUNK))
+        stretch = Stretch(line, pieces, _CHUNK, lambda rows, start, a, b: rows[a - start : b - start])
 
-    def play(first: int, end: int) -> dict[str, np.ndarray]:
-        edges = [*range(first, end, _CHUNK), end]
-        futures = [pool.submit(backend.chunk, a, b - a) for a, b in pairwise(edges)]
+        def play(first: int, end: int) -> dict[str, np.ndarray]:
+            def told(end: int) -> None:
+                if progress is not None:
+                    progress(end, most)
 
-        def told(found: list[np.ndarray]) -> None:
-            if progress is not None:
-                progress(first + sum(map(len, found)), most)
+            return {"rows": np.concatenate(stretch.take(first, end, deadline=deadline, told=told))}
 
-        return {"rows": np.concatenate(in_order(futures, backend.wait, deadline, told))}
-
-    try:
         while not late and done < most and not (race.decided and done):
             wanted = min(max(_FIRST_BATCH, done // 4), most - done)
             batch = kept.recall(f"deals {done} to {done + wanted}", partial(play, done, done + wanted))["rows"]
@@ -201,8 +219,6 @@ def average_showcase(
                 share.add(values)
             parts.append(batch)
             done += len(batch)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
     data = np.concatenate(parts)
     rows = _trump_rows(data, race, shares, confidence) + _worth_rows(data, confidence)
     tied = any(row["tied"] for row in rows)

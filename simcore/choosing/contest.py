@@ -12,7 +12,10 @@ from simcore.choosing.race import Race
 from simcore.choosing.result import DOUBLE_DUMMY
 from simcore.elections.worlds import RESULTS
 
-__all__ = ["Chunk", "Contest", "contests_of", "double_dummy_contest"]
+__all__ = ["Chunk", "Contest", "Playing", "contests_of", "double_dummy_contest"]
+
+#: Contracts and actions that are played.
+Playing = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -32,9 +35,24 @@ class Chunk:
 
     def first(self, worlds: int) -> Chunk:
         """Return the first worlds only."""
-        cut = slice(0, worlds)
+        return self._cut(slice(0, worlds), self.candidates)
+
+    def between(self, first: int, end: int) -> Chunk:
+        """Return the part of candidates ``first`` to ``end`` - 1, all of them tested."""
+        places = np.searchsorted(self.indices, np.array([first, end], np.uint64))
+        return self._cut(slice(*places.tolist()), end - first)
+
+    def _cut(self, cut: slice, candidates: int) -> Chunk:
         results = (self.results[0][cut], self.results[1][cut])
-        return Chunk(self.candidates, self.indices[cut], self.hands[cut], self.facts[cut], results)
+        return Chunk(candidates, self.indices[cut], self.hands[cut], self.facts[cut], results)
+
+    def of_choices(self, had: Playing, wanted: Playing) -> Chunk:
+        """Return the results of fewer choices."""
+        contracts, actions = (
+            results[:, [played.index(choice) for choice in kept]]
+            for results, played, kept in zip(self.results, had, wanted, strict=True)
+        )
+        return Chunk(self.candidates, self.indices, self.hands, self.facts, (contracts, actions))
 
 
 @dataclass

@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,10 +21,10 @@ import numpy as np
 from simcore.batches.backends import GameBackend
 from simcore.batches.config import PAIRINGS
 from simcore.cards import FULL, SEATS
-from simcore.choosing.contest import Chunk, Contest, contests_of
+from simcore.choosing.contest import Chunk, Contest, Playing, contests_of
 from simcore.choosing.exactly import Solved, compare, solve_worlds
 from simcore.choosing.kept import Kept
-from simcore.choosing.pools import pool_of, threads_or_all
+from simcore.choosing.pieces import Stretch, Workers, threads_or_all
 from simcore.choosing.question import ElectionsQuestion
 from simcore.choosing.result import DOUBLE_DUMMY, Choices
 from simcore.deals.pbn import format_deal
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["Worlds", "answer_elections"]
 
 _FIRST_BATCH = 512
-#: Candidates a thread takes at a time; changes no result.
+#: Candidates of a piece of work; changes no result.
 _CHUNK = 256
 _CHUNK_SLOW = 8
 #: Where calls were heard: candidates of a batch, and in all.
@@ -99,22 +98,21 @@ class Worlds(GameBackend):
         """A world has no index that a user could look up: show its cards."""
         return f"the world {format_deal(table.dealt)}"
 
-    def hear(self, kept: Kept, pool: Executor) -> Pilot:
+    def hear(self, kept: Kept, workers: Workers) -> Pilot:
         """Return what :meth:`listen` returns, listening only where that was not kept."""
-        found = kept.recall("calls heard by pilot deals", lambda: {"pilot": np.array(self.listen(pool), np.int64)})
+        found = kept.recall("calls heard by pilot deals", lambda: {"pilot": np.array(self.listen(workers), np.int64)})
         pilot = Pilot(*found["pilot"].tolist())
         self._options.slips = pilot.slips
         return pilot
 
-    def listen(self, pool: Executor) -> Pilot:
+    def listen(self, workers: Workers) -> Pilot:
         """Allow the fewest slips that let enough deals fit the calls heard."""
-        size = _CHUNK_SLOW if self._config.slow else _CHUNK
         candidates = _PILOT_CANDIDATES_SLOW if self._config.slow else _PILOT_CANDIDATES
         plain: int | None = None
         while True:
-            starts = range(_PILOT_FIRST, _PILOT_FIRST + candidates, size)
-            futures = [pool.submit(self.chunk, first, size, (), ()) for first in starts]
-            worlds = sum(len(self.wait(future).indices) for future in futures)
+            pieces = Candidates(self, candidates, _PILOT_FIRST)
+            count = candidates // pieces.size
+            worlds = sum(len(chunk.indices) for chunk in workers.line(pieces, count).take(range(count), ((), ())))
             plain = worlds if plain is None else plain
             if worlds >= _PILOT_WORLDS or self._options.slips == self._options.calls_made:
                 return Pilot(int(self._options.slips), candidates, worlds, plain)
@@ -143,6 +141,33 @@ class Worlds(GameBackend):
         arguments = (options, np.uint64(first), candidates, *numbers, table, view, source, streams, indices, hands, facts)
         found = self._run_kernel(table, view, streams, *arguments, *results)
         return Chunk(candidates, indices, hands, facts, (results[0], results[1])).first(found)
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """Candidates as pieces of work: tested, and the choices played in those that are worlds."""
+
+    worlds: Worlds
+    most: int = _MOST_CANDIDATES
+    first: int = 0  # added to their numbers
+
+    @property
+    def size(self) -> int:
+        """Candidates of a piece."""
+        return _CHUNK_SLOW if self.worlds.question.config.slow else _CHUNK
+
+    def piece(self, number: int, playing: Playing) -> Chunk:
+        """Do a piece; see :class:`simcore.choosing.pieces.Pieces`."""
+        start = number * self.size
+        return self.worlds.chunk(self.first + start, min(self.size, self.most - start), *playing)
+
+    def narrowed(self, chunk: Chunk, had: Playing, wanted: Playing) -> Chunk:
+        """Return the results of fewer choices."""
+        return chunk.of_choices(had, wanted)
+
+    def wait(self, future: Future[Any]) -> Any:
+        """Return a result."""
+        return self.worlds.wait(future)
 
 
 @dataclass
@@ -187,16 +212,13 @@ def answer_elections(
     worlds = Worlds(question)
     contests = contests_of(question)
     solved: Solved | None = None
-    pool = pool_of(threads, cluster)
-    try:
+    with Workers(threads, cluster) as workers:
         # of the time for both methods, half for rollouts
         rolling = start + (seconds / 2 if question.method == "both" else seconds)
-        drawn = _draw(question, worlds, pool, contests, kept, deadline=rolling, progress=progress)
+        drawn = _draw(question, worlds, workers, contests, kept, deadline=rolling, progress=progress)
         if question.method != "rollout":
             given = _merge([chunk.bare() for chunk, _ in drawn.kept]).first(question.max_solved)
-            solved = solve_worlds(question, given, pool, kept, deadline=start + seconds, progress=progress)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+            solved = solve_worlds(question, given, workers, kept, deadline=start + seconds, progress=progress)
     if solved is not None and solved.worlds == 0 and question.method == "double-dummy":
         raise RunError("no world was solved in the time given; accepted: a longer --max-time, or method rollout")
     shown = [] if question.method == "double-dummy" else [contest for contest in contests if contest.numbers]
@@ -241,7 +263,7 @@ def answer_elections(
 def _draw(
     question: ElectionsQuestion,
     worlds: Worlds,
-    pool: Executor,
+    workers: Workers,
     contests: tuple[Contest, Contest],
     kept: Kept,
     *,
@@ -257,10 +279,19 @@ def _draw(
     silent = question.method == "double-dummy"
     limit = question.max_solved if silent else question.max_deals
     if question.calls:
-        drawn.pilot = worlds.hear(kept, pool)
+        drawn.pilot = worlds.hear(kept, workers)
+    most = min(_MOST_CANDIDATES, math.ceil(limit / drawn.pilot.share))
+    pieces = Candidates(worlds, _MOST_CANDIDATES if question.calls else most)
+    stretch = Stretch(
+        workers.line(pieces, -(-most // pieces.size)), pieces, pieces.size, lambda chunk, _, a, b: chunk.between(a, b)
+    )
 
     def draw(playing: tuple[list[int], list[int]]) -> dict[str, np.ndarray]:
-        chunks, drawn.late = _batch(question, worlds, pool, playing, drawn.found, limit, drawn.tested, drawn.pilot.share, deadline)
+        worlds_wanted = min(max(_FIRST_BATCH, drawn.found // 4), limit - drawn.found)
+        wanted = min(math.ceil(worlds_wanted / drawn.pilot.share), _BATCH_CANDIDATES, _MOST_CANDIDATES - drawn.tested)
+        asked = (tuple(playing[0]), tuple(playing[1]))
+        chunks = stretch.take(drawn.tested, drawn.tested + wanted, asked, deadline=deadline)
+        drawn.late = time.monotonic() >= deadline
         return _packed(_merge(chunks))
 
     while not drawn.late and drawn.found < limit and drawn.tested < _MOST_CANDIDATES:
@@ -280,37 +311,6 @@ def _draw(
     if drawn.found == 0:
         raise RunError(f"none of {drawn.tested:,} deals fits the calls heard; accepted: more time, or another model (--players)")
     return drawn
-
-
-def _batch(
-    question: ElectionsQuestion,
-    worlds: Worlds,
-    pool: Executor,
-    playing: tuple[list[int], list[int]],
-    found: int,
-    limit: int,
-    tested: int,
-    share: float,
-    deadline: float,
-) -> tuple[list[Chunk], bool]:
-    """Return the next batch's chunks in order, and whether the time ran out (then it is a shorter one).
-
-    Args:
-        limit: most worlds; share: of deals that fit the calls heard.
-    """
-    worlds_wanted = min(max(_FIRST_BATCH, found // 4), limit - found)
-    wanted = min(math.ceil(worlds_wanted / share), _BATCH_CANDIDATES, _MOST_CANDIDATES - tested)
-    size = _CHUNK_SLOW if question.config.slow else _CHUNK
-    edges = [*range(tested, tested + wanted, size), tested + wanted]
-    futures = [pool.submit(worlds.chunk, a, b - a, *playing) for a, b in pairwise(edges)]
-    chunks: list[Chunk] = []
-    for future in futures:
-        chunks.append(worlds.wait(future))
-        if time.monotonic() >= deadline and len(chunks) < len(futures):
-            for other in futures:
-                other.cancel()
-            return chunks, True
-    return chunks, time.monotonic() >= deadline
 
 
 def _merge(chunks: list[Chunk]) -> Chunk:

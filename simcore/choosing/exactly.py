@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from simcore.cards import SEATS
 from simcore.choosing.bias import bias_of
 from simcore.choosing.contest import Chunk, Contest, double_dummy_contest
 from simcore.choosing.kept import Kept
+from simcore.choosing.pieces import Workers
 from simcore.choosing.question import ElectionsQuestion
 from simcore.elections.worlds import BY_LOT, RESULTS
 from simcore.rules import Ruleset
@@ -59,17 +60,43 @@ def _pairings(question: ElectionsQuestion, facts: np.ndarray) -> np.ndarray:
     return facts[:, 1] if question.found == BY_LOT else np.full(len(facts), question.found)
 
 
-def _solve(question: ElectionsQuestion, contract: int, hands: np.ndarray, pairing: int, dealer: int) -> int:
-    rules = question.config.ruleset
-    names, seats = [rules.contract_ids[contract]], [question.seat]
-    dealers = np.array([dealer], np.int64)
-    return int(solve_deals(hands[None], rules, contracts=names, pairings=[pairing], declarers=seats, dealers=dealers).item())
+@dataclass(frozen=True)
+class _Solves:
+    """Pieces of work: number ``world · choices + place``, one choice in one world."""
+
+    question: ElectionsQuestion
+    choices: tuple[int, ...]
+    hands: np.ndarray
+    pairings: np.ndarray
+    dealers: np.ndarray
+
+    def piece(self, number: int, playing: tuple[int, ...]) -> int | None:
+        """Return the attackers' margin, or nothing for a choice that is not played any more."""
+        world, place = divmod(number, len(self.choices))
+        choice = self.choices[place]
+        if choice not in playing:
+            return None
+        rules = self.question.config.ruleset
+        names, seats = [rules.contract_ids[choice]], [self.question.seat]
+        one, pairings = slice(world, world + 1), [int(self.pairings[world])]
+        margins = solve_deals(
+            self.hands[one], rules, contracts=names, pairings=pairings, declarers=seats, dealers=self.dealers[one]
+        )
+        return int(margins.item())
+
+    def narrowed(self, margin: int, had: object, wanted: object) -> int:
+        """Return the margin: a choice's does not depend on the others."""
+        return margin
+
+    def wait(self, future: Future[Any]) -> Any:
+        """Return a result."""
+        return future.result()
 
 
 def solve_worlds(
     question: ElectionsQuestion,
     worlds: Chunk,
-    pool: Executor,
+    workers: Workers,
     kept: Kept = Kept(),  # noqa: B008 (keeps nothing)
     *,
     deadline: float = math.inf,
@@ -87,25 +114,21 @@ def solve_worlds(
     start = time.monotonic()
     solved = Solved(double_dummy_contest(question))
     count = len(worlds.indices)
-    pairings = _pairings(question, worlds.facts)
+    choices = solved.contest.numbers
+    pairings, dealers = _pairings(question, worlds.facts), worlds.facts[:, 0].astype(np.int64)
+    line = workers.line(_Solves(question, choices, worlds.hands, pairings, dealers), count * len(choices))
 
     def solve(playing: list[int], end: int) -> dict[str, np.ndarray]:
-        futures = [
-            [pool.submit(_solve, question, c, worlds.hands[w], int(pairings[w]), int(worlds.facts[w, 0])) for c in playing]
-            for w in range(solved.worlds, end)
-        ]
-        margins: list[list[int]] = []
-        for row in futures:
-            found = _collect(row, deadline)
-            if found is None:
-                break
-            margins.append(found)
-            if progress is not None:
-                progress(solved.worlds + len(margins), count)
-        for row in futures[len(margins) :]:
-            for future in row:
-                future.cancel()
-        return {"margins": np.array(margins, np.int64).reshape(-1, len(playing))}
+        places = [choices.index(choice) for choice in playing]
+        numbers = [world * len(choices) + place for world in range(solved.worlds, end) for place in places]
+
+        def told(found: list[int]) -> None:
+            if progress is not None and len(found) % len(playing) == 0:
+                progress(solved.worlds + len(found) // len(playing), count)
+
+        margins = line.take(numbers, tuple(playing), deadline=deadline, told=told, least=0)
+        whole = len(margins) // len(playing) * len(playing)
+        return {"margins": np.array(margins[:whole], np.int64).reshape(-1, len(playing))}
 
     while not solved.late and solved.worlds < count and (playing := solved.contest.playing()):
         end = min(solved.worlds + max(_FIRST_BATCH if not solved.worlds else _LEAST_BATCH, solved.worlds // 4), count)
@@ -115,17 +138,6 @@ def solve_worlds(
             _add(solved, question, worlds, playing, margins)
     solved.seconds = time.monotonic() - start
     return solved
-
-
-def _collect(futures: Sequence[Future[int]], deadline: float) -> list[int] | None:
-    """Return the margins of a world, or None if time runs out before."""
-    found = []
-    for future in futures:
-        try:
-            found.append(future.result(None if deadline == math.inf else max(deadline - time.monotonic(), 0)))
-        except TimeoutError:
-            return None
-    return found
 
 
 def _add(solved: Solved, question: ElectionsQuestion, worlds: Chunk, playing: list[int], margins: np.ndarray) -> None:

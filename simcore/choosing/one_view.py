@@ -11,11 +11,11 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ import numpy as np
 from simcore import __version__
 from simcore.cards import format_card, format_hand
 from simcore.choosing.kept import Kept
-from simcore.choosing.pools import in_order, pool_of, threads_or_all
+from simcore.choosing.pieces import Workers, threads_or_all
 from simcore.choosing.question import check_limits
 from simcore.choosing.race import Race
 from simcore.choosing.result import Choices
@@ -180,29 +180,27 @@ def answer_view(
     race = Race([0] * len(actions), [1 if question.objective == "win" else _TRICKS] * len(actions), question.confidence)
     batches: list[tuple[int, list[int], np.ndarray]] = []
     done, late = 0, False
-    pool = pool_of(threads, cluster)
+    pieces = _Pieces(question, tuple(actions), tuple(_edges(question.most)))
+    with Workers(threads, cluster) as workers:
+        line = workers.line(pieces, len(pieces.edges))
 
-    def play(first: int, end: int, playing: list[int]) -> dict[str, np.ndarray]:
-        edges = [*range(first, end, _CHUNK), end]
-        futures = [pool.submit(_chunk, question, a, b - a, [actions[i] for i in playing]) for a, b in pairwise(edges)]
+        def play(first: int, end: int, playing: list[int]) -> dict[str, np.ndarray]:
+            numbers = range(*(bisect_left(pieces.edges, (edge, 0)) for edge in (first, end)))
 
-        def told(found: list[np.ndarray]) -> None:
-            if progress is not None:
-                progress(first + sum(map(len, found)), question.most)
+            def told(found: list[np.ndarray]) -> None:
+                if progress is not None:
+                    progress(first + sum(map(len, found)), question.most)
 
-        return {"points": np.concatenate(in_order(futures, Future.result, deadline, told))}
+            return {"points": np.concatenate(line.take(numbers, tuple(playing), deadline=deadline, told=told))}
 
-    try:
         while not late and done < question.most and not (race.decided and done):
-            wanted = min(max(_FIRST_BATCH, done // 4), question.most - done)
+            wanted = _batch(done, question.most)
             playing = list(race.active)
             points = kept.recall(f"worlds {done} to {done + wanted}", partial(play, done, done + wanted, playing))["points"]
             late = time.monotonic() >= deadline
             race.add((points > _TRICKS // 2).astype(np.int64) if question.objective == "win" else points.astype(np.int64))
             batches.append((done, playing, points))
             done += len(points)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
     rows = _rows(question, race, actions, stands, batches)
     tied = any(row["tied"] for row in rows)
     return Choices(
@@ -217,6 +215,42 @@ def answer_view(
         threads=threads,
         _worlds=lambda: _world_table(actions, batches),
     )
+
+
+def _batch(done: int, most: int) -> int:
+    """Return how many worlds the next batch has."""
+    return min(max(_FIRST_BATCH, done // 4), most - done)
+
+
+def _edges(most: int) -> Iterator[tuple[int, int]]:
+    """Yield (first world, worlds) of each piece; which worlds it holds hangs on that."""
+    done = 0
+    while done < most:
+        end = done + _batch(done, most)
+        for first in range(done, end, _CHUNK):
+            yield first, min(_CHUNK, end - first)
+        done = end
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Worlds as pieces of work."""
+
+    question: ViewQuestion
+    actions: tuple[int, ...]
+    edges: tuple[tuple[int, int], ...]
+
+    def piece(self, number: int, playing: tuple[int, ...]) -> np.ndarray:
+        """Play the cards in some worlds."""
+        return _chunk(self.question, *self.edges[number], [self.actions[i] for i in playing])
+
+    def narrowed(self, points: np.ndarray, had: tuple[int, ...], wanted: tuple[int, ...]) -> np.ndarray:
+        """Return the points of fewer cards."""
+        return points[:, [had.index(card) for card in wanted]]
+
+    def wait(self, future: Future[Any]) -> Any:
+        """Return a result."""
+        return future.result()
 
 
 def _chunk(question: ViewQuestion, first: int, count: int, actions: list[int]) -> np.ndarray:
