@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined
 from simcore.bits import ONE, ZERO, highest_bit, popcount
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import PAIRING, TRUMP
@@ -27,7 +27,7 @@ from simcore.solvers.four_state import PAIRING, TRUMP
 __all__ = ["tricks_of_leaders", "tricks_of_others"]
 
 
-@njit
+@inlined
 def _run(mine: U64, others: U64) -> U64:
     """Return the cards of ``mine`` (one suit) above every card of ``others``."""
     if others == ZERO:
@@ -36,7 +36,7 @@ def _run(mine: U64, others: U64) -> U64:
     return mine & ~(top | (top - ONE))
 
 
-@njit
+@inlined
 def _lowest_kept(cards: U64, count: I64) -> U64:
     """Return the lowest of the ``count`` highest of ``cards`` (at least one)."""
     rest = cards
@@ -45,7 +45,7 @@ def _lowest_kept(cards: U64, count: I64) -> U64:
     return rest & (ZERO - rest)
 
 
-@njit
+@inlined
 def tricks_of_leaders(u: Any, v: Any, seat: I64, left: I64, needed: I64) -> tuple[I64, U64]:
     """Return how many tricks the side on lead takes at least, ``left`` tricks to be played, and the rank winners."""
     mate = seat ^ v[PAIRING]
@@ -156,7 +156,7 @@ def tricks_of_leaders(u: Any, v: Any, seat: I64, left: I64, needed: I64) -> tupl
     return own, own_ranks
 
 
-@njit
+@inlined
 def tricks_of_others(u: Any, v: Any, seat: I64, live: U64) -> tuple[I64, U64]:
     """Return how many tricks the side not on lead takes at least, and the rank winners."""
     mate = seat ^ v[PAIRING]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined
 from simcore.bits import ONE, ZERO, clz, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import PAIRING, TRUMP
@@ -22,7 +22,7 @@ _TOP = np.uint64(1 << 63)
 _LANE_START = np.uint64(48)
 
 
-@njit
+@inlined
 def put_up(v: Any, at: I64, cards: U64) -> I64:
     """Append cards to a list, low bits first; return the place behind them."""
     rest = cards
@@ -33,7 +33,7 @@ def put_up(v: Any, at: I64, cards: U64) -> I64:
     return at
 
 
-@njit
+@inlined
 def put_down(v: Any, at: I64, cards: U64) -> I64:
     """Append cards to a list, high bits first; return the place behind them."""
     rest = cards
@@ -45,7 +45,7 @@ def put_down(v: Any, at: I64, cards: U64) -> I64:
     return at
 
 
-@njit
+@inlined
 def order_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, live: U64) -> I64:
     """List the leads of a seat; return the place behind the list."""
     trump = u[TRUMP]
@@ -140,7 +140,7 @@ def order_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, live: U64) -> I
     return put_down(v, at, choices & ~(ruffs | good | high | plain | bad | trumps))
 
 
-@njit
+@inlined
 def order_follow(
     u: Any,
     v: Any,
@@ -187,7 +187,7 @@ def order_follow(
     return put_up(v, at, choices & ~higher)
 
 
-@njit
+@inlined
 def order_void(
     u: Any,
     v: Any,

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined
 from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import LANE_MASK
-from simcore.solvers.four_state import AVERAGE, PAIRING, POINTS, TRICK, TRUMP
+from simcore.solvers.four_state import AVERAGE, PAIRING, POINTS, SCORES, TRICK, TRUMP
 
 __all__ = ["order_points_lead", "order_points_reply"]
 
@@ -24,20 +24,20 @@ _LANE_START = np.uint64(48)
 _REPLIES, _VOID = np.int64(300), np.int64(10)  # by trial: they outweigh what a trick is worth
 
 
-@njit
-def _insert(v: Any, scores: Any, at: I64, end: I64, card: I64, score: I64) -> I64:
+@inlined
+def _insert(v: Any, at: I64, end: I64, card: I64, score: I64) -> I64:
     place = end
-    while place > at and scores[place - at - 1] < score:
+    while place > at and v[SCORES + place - at - 1] < score:
         v[place] = v[place - 1]
-        scores[place - at] = scores[place - at - 1]
+        v[SCORES + place - at] = v[SCORES + place - at - 1]
         place -= 1
     v[place] = card
-    scores[place - at] = score
+    v[SCORES + place - at] = score
     return end + 1
 
 
-@njit
-def order_points_lead(u: Any, v: Any, scores: Any, at: I64, seat: I64, choices: U64) -> I64:
+@inlined
+def order_points_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64) -> I64:
     """List the leads of a seat by score; return the place behind the list."""
     trump = u[TRUMP]
     mate = seat ^ v[PAIRING]
@@ -87,15 +87,14 @@ def order_points_lead(u: Any, v: Any, scores: Any, at: I64, seat: I64, choices: 
         # Of leads that settle the question, one to which the other side has few replies makes the smaller tree.
         replies = popcount(one) if one != ZERO else popcount(u[first]) + _VOID
         replies += popcount(two) if two != ZERO else popcount(u[second]) + _VOID
-        end = _insert(v, scores, at, end, card, score - _REPLIES * replies)
+        end = _insert(v, at, end, card, score - _REPLIES * replies)
     return end
 
 
-@njit
+@inlined
 def order_points_reply(
     u: Any,
     v: Any,
-    scores: Any,
     at: I64,
     seat: I64,
     later: I64,
@@ -182,5 +181,5 @@ def order_points_reply(
             # a discard: rid of high cards where taking the suit costs, of low ones where it pays
             own = v[AVERAGE + (card >> 4)] * 4 + 13 * v[TRICK]
             score += -20 * rank if own > 0 else (20 * rank if own < 0 else -rank)
-        end = _insert(v, scores, at, end, card, score)
+        end = _insert(v, at, end, card, score)
     return end

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
-from simcore.solvers.four_bits import LANE_MASK, gather, lane_of, spread, suit_tops, upward
+from simcore.solvers.four_bits import LANE_MASK, borrowed, gather, lane_of, spread, suit_tops, upward
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_order import order_follow, order_lead, order_void
 from simcore.solvers.four_order_points import order_points_lead, order_points_reply
@@ -61,7 +61,6 @@ from simcore.solvers.four_state import (
     RELEVANT,
     REPS,
     RESULT,
-    SCORES,
     SEAT,
     SHAPE,
     SIDES,
@@ -81,13 +80,25 @@ from simcore.solvers.four_state import (
     UNEVEN,
     V_ROW,
     V_ROWS,
+    WIDE_HIGH,
+    WIDE_LOW,
     WINNER,
     WINNING,
     WON,
     WON_BEFORE,
     WORDS,
 )
-from simcore.solvers.four_table import lower_bound, pack, pattern_words, remember, search_table, unpack, upper_bound
+from simcore.solvers.four_table import (
+    find_slot,
+    lower_bound,
+    pack,
+    pattern_words,
+    prefetch_slot,
+    remember,
+    search_table,
+    unpack,
+    upper_bound,
+)
 
 __all__ = ["UNKNOWN", "at_least"]
 
@@ -101,7 +112,7 @@ _M32 = np.uint64(32)
 _TAG = np.uint64(0xFFFFFF00)
 
 
-@njit
+@inlined
 def shape_of(u: Any) -> U64:
     """Return the shape: 16 counts of four bits, seat by seat, suit by suit."""
     shape = ZERO
@@ -112,7 +123,7 @@ def shape_of(u: Any) -> U64:
     return shape
 
 
-@njit
+@inlined
 def _sure_trumps(u: Any, v: Any) -> tuple[U64, I64]:
     """Return the trumps that the side that holds them is sure to take, and which side: those above all of the other side's."""
     trump = u[TRUMP]
@@ -123,7 +134,7 @@ def _sure_trumps(u: Any, v: Any) -> tuple[U64, I64]:
     return (theirs if ours == ZERO else theirs & ~(highest_bit(ours) | (highest_bit(ours) - ONE))), np.int64(1)
 
 
-@njit
+@inlined
 def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64, I64, I64]:
     """Return what side 0 can still get: least and most; least and most whichever cards of a suit are its loose special ones.
 
@@ -169,10 +180,12 @@ def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64,
             else:
                 high -= abs(worth)
     step = v[STEP]
+    if step == 1:
+        return low, high, wide_low, wide_high
     return -(-low // step) * step, high // step * step, -(-wide_low // step) * step, wide_high // step * step
 
 
-@njit
+@inlined
 def rest_on_trumps(u: Any, v: Any, live: U64) -> U64:
     """Make the result rest on what tells the sure trumps; return the special cards that the narrow extremes count on."""
     counted = live & u[UNEVEN]
@@ -192,13 +205,13 @@ def rest_on_trumps(u: Any, v: Any, live: U64) -> U64:
     return counted | (sure & u[LOOSE])
 
 
-@njit
+@inlined
 def _counted(u: Any, trick: U64, ours: I64, lower: bool) -> U64:
     """Return the loose special cards of a trick that a bound counts on: what they bring is not the worst for the bound."""
     return trick & (u[PLUS] if (ours != 0) == lower else u[MINUS])
 
 
-@njit
+@inlined
 def start_rows(u: Any, v: Any) -> None:
     """Write what the first trick's row needs to know of the live cards."""
     b = U_ROWS
@@ -220,7 +233,7 @@ def start_rows(u: Any, v: Any) -> None:
     u[b + CANON_LIVE] = canon
 
 
-@njit
+@inlined
 def next_row(u: Any, b: I64) -> None:
     """Write what a trick's row needs to know of the live cards, from the row of the trick before."""
     before = b - 4 * U_ROW
@@ -234,7 +247,7 @@ def next_row(u: Any, b: I64) -> None:
     u[b + CANON_LIVE] = canon
 
 
-@njit
+@inlined
 def pin(u: Any, b: I64, cards: U64) -> None:
     """Make the result rest on all comparisons of some live cards, and of those above them in their suits."""
     rest = upward(cards) & u[b + LIVE]
@@ -245,7 +258,7 @@ def pin(u: Any, b: I64, cards: U64) -> None:
         rest &= rest - ONE
 
 
-@njit
+@inlined
 def _take_over(u: Any, v: Any, b: I64, seat: I64, card: U64, counted: U64) -> None:
     """Take over what a card's result rests on, and strike the seat's other cards of the suit that would fare the same.
 
@@ -318,6 +331,14 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
     The root stands in row ``v[FIRST]`` (0 to 3 cards already on the table in the rows before).  After ``limit`` plies the search
     gives up and returns ``UNKNOWN``; what it has found out by then stays in the table.
     """
+    u, v, keys, patterns, used, hints = (
+        borrowed(u),
+        borrowed(v),
+        borrowed(keys),
+        borrowed(patterns),
+        borrowed(used),
+        borrowed(hints),
+    )
     ply = v[FIRST]
     scoring = v[KIND] != TRICKS_ONLY
     trump = u[TRUMP]
@@ -365,6 +386,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 else:
                     low_end, high_end = np.int64(0), left
                     wide_low, wide_high = low_end, high_end
+                v[c + WIDE_LOW], v[c + WIDE_HIGH] = wide_low, wide_high
                 if gain + wide_low >= target or left == 0:
                     value = gain + wide_low
                     settled = True
@@ -436,14 +458,16 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                     loose = gather(u[LOOSE_CANON], u[b + CANON_LIVE]) if marked else ZERO
                     words = pattern_words(u, b)
                     above, below = needed - wide_low, needed - wide_high
-                    at = search_table(u, keys, patterns, key, words, b + WORDS, marked, loose, above, below)
+                    slot = find_slot(keys, key)
+                    first = np.int64(keys[slot, 1]) if keys[slot, 0] == key else np.int64(0)
+                    at, step = search_table(u, patterns, first, words, b + WORDS, marked, loose, above, below)
                     if at != 0:
                         value = gain + wide_low + lower_bound(patterns, at)
                         if value < target:
                             value = gain + wide_high + upper_bound(patterns, at)
-                        unpack(u, b, patterns, at)
+                        unpack(u, b, patterns, at, step)
                         if marked:
-                            rest = spread(patterns[at + 2 * words + 1], u[b + CANON_LIVE])
+                            rest = spread(patterns[at + (2 * words + 1) * step], u[b + CANON_LIVE])
                             while rest != ZERO:
                                 counted |= u[CARD_AT + ctz(rest)]
                                 rest &= rest - ONE
@@ -588,16 +612,14 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 seat = v[c + SEAT]
                 place = ply & 3
                 if scoring:
-                    scores = v[SCORES : SCORES + 14]
                     if place == 0:
-                        end = order_points_lead(u, v, scores, c + LIST, seat, reps)
+                        end = order_points_lead(u, v, c + LIST, seat, reps)
                     else:
                         winner = v[c - V_ROW + WINNER]
                         ours = winner == (seat ^ v[PAIRING])
                         end = order_points_reply(
                             u,
                             v,
-                            scores,
                             c + LIST,
                             seat,
                             3 - place,
@@ -627,18 +649,12 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 u[RESULT + suit] = u[b + FOUND + suit]
             counted = u[b + COUNTED]
             if ply & 3 == 0:
-                live = u[b + LIVE]
-                gain = v[c + GAIN]
-                left = popcount(u[v[c + SEAT]])
                 # A bound is stored as what it is better than the widest extremes.
-                wide_low, wide_high = np.int64(0), left
-                if scoring:
-                    _, _, wide_low, wide_high = _extremes(u, v, live, left, v[c + WON_BEFORE])
                 lower, upper = np.int64(0), np.int64(0)
                 if value >= target:
-                    lower = value - gain - wide_low
+                    lower = value - v[c + GAIN] - v[c + WIDE_LOW]
                 else:
-                    upper = value - gain - wide_high
+                    upper = value - v[c + GAIN] - v[c + WIDE_HIGH]
                 pack(u, b, RESULT, b + FOUND)
                 places = ZERO
                 rest = counted if marked else ZERO
@@ -697,5 +713,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 v[c + TAKEN] = v[c + GAIN] + ours
             won += ours
             v[c + TAKEN_TRICKS] = won
+            key = (u[b + U_ROW + SHAPE] & _SIXTY) | np.uint64(popcount(u[seat])) | (np.uint64(v[c + WINNER] + 1) << np.uint64(16))
+            prefetch_slot(keys, key)
         ply += 1
         entering = True

@@ -13,12 +13,14 @@ cards (``gather``) moves the rest together, and what is left depends on the shap
 into n words, 1 to 4, as many as the shape needs.  Loose special cards (see ``four_state``) are named in the same way: which of the
 live cards, in order of suit, seat and rank, are special.
 
-The patterns of a shape fill a chain of blocks of 32 words; only the first block may have room.  Word 0 of a block is
-``| next block, 32 bits | words in use, 32 bits |``, the rest is patterns:
+The patterns of a shape fill a chain of blocks, the first two of 32 words and the others of 128, so that long lists lie in few
+pieces; only the first of the chain may have room.  Word 0 of a block is ``| next block, 32 bits | 15 unused | big | room, 8 bits
+| patterns, 8 bits |``.  The rest is columns, one for each word of a pattern, as long as there is room: a list is looked through by
+its first three columns, eight patterns at a time where the CPU can.  A pattern is
 
     word 0             | effort, 4 bits | 20 bits unused | upper bound, 20 bits | lower bound, 20 bits |   biased by 2**19
-    words 1 … n        the comparisons it rests on
-    words n+1 … 2n     how they come out (1: the card of the first seat is higher)
+    words 1, 3 ...     the comparisons it rests on
+    words 2, 4 ...     how they come out (1: the card of the first seat is higher)
     word 2n+1          the special cards it counts on, where the contract has loose ones
 
 Bounds are for side 0, from the position on: what it gets at least above the least, and at most (a minus) above the most that it
@@ -35,9 +37,9 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
-from simcore.bits import ZERO, clz, popcount
-from simcore.solvers.four_bits import gather, spread
+from simcore._jit import I64, U64, inlined, njit
+from simcore.bits import ONE, ZERO, clz, ctz, popcount
+from simcore.solvers.four_bits import gather, prefetch, spread
 from simcore.solvers.four_state import ALIVE, RESULT
 
 __all__ = [
@@ -57,17 +59,20 @@ __all__ = [
     "upper_bound",
 ]
 
-BLOCK = 32  # words of a block
+BLOCK, BIG = 32, 128  # words of a block; a big one is four small ones in a row
 BIAS = np.int64(1 << 19)
 _BOUND = np.uint64(0xFFFFF)
 _EFFORT_AT, _UPPER_AT, _NEXT_AT = np.uint64(60), np.uint64(20), np.uint64(32)
-_COUNT = np.uint64(0xFFFFFFFF)
+_ROOM_AT, _CHAIN_AT = np.uint64(8), np.uint64(8)
+_BYTE, _BIG = np.uint64(0xFF), np.uint64(1 << 16)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_AT = np.uint64(40)
+_SEVEN = np.uint64(7)
 
 # Counters kept in ``used`` (int64[8 + shapes]): shapes in use, blocks ever taken (0 is "none"), times forgotten, the first of the
-# blocks given back, words of patterns in use; then the slots.
-SHAPES, BLOCKS, FORGOTTEN, FREE, USED, SLOTS = 0, 1, 2, 3, 4, 8
+# small and of the big blocks given back, words of patterns in use; then the slots.  A slot's words in ``keys`` are the key, the
+# first block, and ``| blocks in the chain | words of a pattern, 8 bits |``.
+SHAPES, BLOCKS, FORGOTTEN, FREE, USED, FREE_BIG, SLOTS = 0, 1, 2, 3, 4, 5, 8
 
 
 @njit
@@ -80,10 +85,11 @@ def forget(keys: Any, used: Any) -> None:
     used[SHAPES] = 0
     used[BLOCKS] = 1
     used[FREE] = 0
+    used[FREE_BIG] = 0
     used[USED] = 0
 
 
-@njit
+@inlined
 def find_slot(keys: Any, key: U64) -> I64:
     """Return the slot of a shape, or the free slot where it belongs (keys are never zero)."""
     last = np.int64(keys.shape[0] - 1)
@@ -93,14 +99,20 @@ def find_slot(keys: Any, key: U64) -> I64:
     return slot
 
 
-@njit
+@inlined
+def prefetch_slot(keys: Any, key: U64) -> None:
+    """Ask for the place where a shape's slot is likely to be, soon to be looked up."""
+    prefetch(keys, np.int64((key * _MIX) >> _MIX_AT) & np.int64(keys.shape[0] - 1))
+
+
+@inlined
 def pattern_words(u: Any, b: I64) -> I64:
     """Return how many words the comparisons of a row's live cards take."""
     total = popcount(u[b + ALIVE]) + popcount(u[b + ALIVE + 1]) + popcount(u[b + ALIVE + 2]) + popcount(u[b + ALIVE + 3])
     return max((total + 63) >> 6, np.int64(1))
 
 
-@njit
+@inlined
 def pack(u: Any, b: I64, source: I64, target: I64) -> None:
     """Write the comparisons between a row's live cards, four words at ``source``, packed at ``target``."""
     for n in range(4):
@@ -118,71 +130,82 @@ def pack(u: Any, b: I64, source: I64, target: I64) -> None:
         total += count
 
 
-@njit
-def unpack(u: Any, b: I64, patterns: Any, at: I64) -> None:
+@inlined
+def unpack(u: Any, b: I64, patterns: Any, at: I64, room: I64) -> None:
     """Make the result rest on what a stored pattern rests on."""
     total = np.int64(0)
     for suit in range(4):
         alive = u[b + ALIVE + suit]
         count = popcount(alive)
-        place = at + 1 + (total >> 6)
+        place = at + room * (1 + 2 * (total >> 6))
         shift = total & 63
         bits = patterns[place] >> np.uint64(shift)
         if shift + count > 64:
-            bits |= patterns[place + 1] << np.uint64(64 - shift)
+            bits |= patterns[place + 2 * room] << np.uint64(64 - shift)
         u[RESULT + suit] = spread(bits, alive)
         total += count
 
 
-@njit
+@inlined
 def lower_bound(patterns: Any, at: I64) -> I64:
     """Return what side 0 gets at least, above the least."""
     return np.int64(patterns[at] & _BOUND) - BIAS
 
 
-@njit
+@inlined
 def upper_bound(patterns: Any, at: I64) -> I64:
     """Return what side 0 gets at most, above the most (zero or less)."""
     return np.int64((patterns[at] >> _UPPER_AT) & _BOUND) - BIAS
 
 
-@njit
+@inlined
 def search_table(
-    u: Any, keys: Any, patterns: Any, key: U64, words: I64, at_words: I64, marked: bool, special: U64, above: I64, below: I64
-) -> I64:
+    u: Any, patterns: Any, first: I64, words: I64, at_words: I64, marked: bool, special: U64, above: I64, below: I64
+) -> tuple[I64, I64]:
     """Return a stored pattern that matches a position and whose bounds reach ``above`` or stay under ``below``, or 0.
 
-    ``at_words``: where in ``u`` the position's comparisons stand, in ``words`` words; ``marked``: patterns name special cards;
-    ``special``: which of the position's are.
+    Args:
+        first: the first block of the position's shape.
+        at_words: where in ``u`` the position's comparisons stand, in ``words`` words.
+        marked: patterns name special cards.
+        special: which of the position's are.
+
+    Returns: where the pattern's word 0 stands, and how far it is to the next word.
     """
-    slot = find_slot(keys, key)
-    if keys[slot, 0] != key:
-        return np.int64(0)
     least = np.uint64(above + BIAS)
     most = np.uint64(below + BIAS)
-    size = 2 * words + 1 + (1 if marked else 0)
     one = u[at_words]
-    block = np.int64(keys[slot, 1])
+    block = first
     while block != 0:
         start = BLOCK * block
         head = patterns[start]
-        at = start + 1
-        end = at + np.int64(head & _COUNT)
-        while at < end:
-            meta = patterns[at]
-            if ((meta & _BOUND) >= least or ((meta >> _UPPER_AT) & _BOUND) < most) and (patterns[at + 1 + words] ^ one) & patterns[
-                at + 1
-            ] == ZERO:
-                same = True
-                for n in range(1, words):
-                    if (patterns[at + 1 + words + n] ^ u[at_words + n]) & patterns[at + 1 + n] != ZERO:
-                        same = False
-                        break
-                if same and (not marked or patterns[at + 2 * words + 1] & ~special == ZERO):
-                    return at
-            at += size
         block = np.int64(head >> _NEXT_AT)
-    return np.int64(0)
+        prefetch(patterns, BLOCK * block)
+        prefetch(patterns, BLOCK * block + 8)
+        count, room = head & _BYTE, (head >> _ROOM_AT) & _BYTE
+        metas = np.uint64(start + 1)
+        masks = metas + room
+        values = masks + room
+        found = ZERO
+        for k in range((count + _SEVEN) & ~_SEVEN):
+            meta = patterns[metas + k]
+            fits = ((meta & _BOUND) >= least) | (((meta >> _UPPER_AT) & _BOUND) < most)
+            fits &= (patterns[values + k] ^ one) & patterns[masks + k] == ZERO
+            found |= np.uint64(fits) << k
+        found &= (ONE << count) - ONE
+        while found != ZERO:
+            at = start + 1 + ctz(found)
+            found &= found - ONE
+            step = np.int64(room)
+            same = True
+            for n in range(1, words):
+                place = at + (1 + 2 * n) * step
+                if (patterns[place + step] ^ u[at_words + n]) & patterns[place] != ZERO:
+                    same = False
+                    break
+            if same and (not marked or patterns[at + (2 * words + 1) * step] & ~special == ZERO):
+                return at, step
+    return np.int64(0), np.int64(0)
 
 
 @njit
@@ -192,50 +215,87 @@ def _claim(keys: Any, used: Any, key: U64) -> I64:
     if keys[slot, 0] == ZERO:
         keys[slot, 0] = key
         keys[slot, 1] = ZERO
+        keys[slot, 2] = ZERO
         used[SLOTS + used[SHAPES]] = slot
         used[SHAPES] += 1
     return slot
 
 
 @njit
-def _room(keys: Any, patterns: Any, used: Any, slot: I64, size: I64) -> I64:
-    """Return where a new pattern of a shape goes."""
+def _take_block(patterns: Any, used: Any, big: Any) -> tuple[I64, I64]:
+    """Return a free block and its words: a small one where a big one was wanted and there is none."""
+    if big:
+        block = used[FREE_BIG]
+        if block != 0:
+            used[FREE_BIG] = np.int64(patterns[BLOCK * block] >> _NEXT_AT)
+            return block, np.int64(BIG)
+        block = used[BLOCKS]
+        if BLOCK * (block + 4) <= patterns.size - 64:
+            used[BLOCKS] += 4
+            return block, np.int64(BIG)
+    block = used[FREE]
+    if block != 0:
+        used[FREE] = np.int64(patterns[BLOCK * block] >> _NEXT_AT)
+        return block, np.int64(BLOCK)
+    block = used[BLOCKS]
+    if BLOCK * (block + 1) <= patterns.size - 64:
+        used[BLOCKS] += 1
+        return block, np.int64(BLOCK)
+    block = used[FREE_BIG]  # cut it up
+    used[FREE_BIG] = np.int64(patterns[BLOCK * block] >> _NEXT_AT)
+    for n in range(1, 4):
+        patterns[BLOCK * (block + n)] = np.uint64(used[FREE]) << _NEXT_AT
+        used[FREE] = block + n
+    return block, np.int64(BLOCK)
+
+
+@njit
+def _is_full(patterns: Any, used: Any) -> bool:
+    free = used[FREE] != 0 or used[FREE_BIG] != 0
+    return not free and BLOCK * (used[BLOCKS] + 1) > patterns.size - 64
+
+
+@njit
+def _room(keys: Any, patterns: Any, used: Any, slot: I64, size: I64) -> tuple[I64, I64]:
+    """Return where a new pattern of a shape goes, and how far it is from each of its words to the next."""
     block = np.int64(keys[slot, 1])
-    count = np.int64(patterns[BLOCK * block] & _COUNT) if block != 0 else np.int64(BLOCK)
-    if 1 + count + size > BLOCK:
-        new = used[FREE]
-        if new != 0:
-            used[FREE] = np.int64(patterns[BLOCK * new] >> _NEXT_AT)
-        else:
-            new = used[BLOCKS]
-            used[BLOCKS] += 1
-        patterns[BLOCK * new] = np.uint64(block) << _NEXT_AT
+    head = patterns[BLOCK * block]
+    count, room = np.int64(head & _BYTE), np.int64((head >> _ROOM_AT) & _BYTE)
+    if block == 0 or count == room:
+        chain = np.int64(keys[slot, 2] >> _CHAIN_AT)
+        new, length = _take_block(patterns, used, chain >= 2)
+        room = (length - 1) // size
+        patterns[BLOCK * new] = np.uint64(block) << _NEXT_AT | np.uint64(room) << _ROOM_AT | (_BIG if length == BIG else ZERO)
         keys[slot, 1] = np.uint64(new)
-        block = np.int64(new)
+        keys[slot, 2] = np.uint64(size) | np.uint64(chain + 1) << _CHAIN_AT
+        block = new
         count = np.int64(0)
-    patterns[BLOCK * block] += np.uint64(size)
+    patterns[BLOCK * block] += ONE
     used[USED] += size
-    return BLOCK * block + 1 + count
+    return BLOCK * block + 1 + count, room
 
 
 @njit
 def _give_back(patterns: Any, used: Any, block: I64) -> None:
-    patterns[BLOCK * block] = np.uint64(used[FREE]) << _NEXT_AT
-    used[FREE] = block
+    free = FREE_BIG if patterns[BLOCK * block] & _BIG != ZERO else FREE
+    patterns[BLOCK * block] = np.uint64(used[free]) << _NEXT_AT
+    used[free] = block
 
 
 @njit
-def _drop(keys: Any, patterns: Any, used: Any, slot: I64, at: I64, size: I64) -> None:
+def _drop(keys: Any, patterns: Any, used: Any, slot: I64, at: I64, step: I64, size: I64) -> None:
     """Take out a pattern: the last of the first block moves to its place."""
     block = np.int64(keys[slot, 1])
-    patterns[BLOCK * block] -= np.uint64(size)
+    patterns[BLOCK * block] -= ONE
     used[USED] -= size
-    count = np.int64(patterns[BLOCK * block] & _COUNT)
+    head = patterns[BLOCK * block]
+    count, room = np.int64(head & _BYTE), np.int64((head >> _ROOM_AT) & _BYTE)
     last = BLOCK * block + 1 + count
     for n in range(size):
-        patterns[at + n] = patterns[last + n]
+        patterns[at + n * step] = patterns[last + n * room]
     if count == 0:
-        keys[slot, 1] = patterns[BLOCK * block] >> _NEXT_AT
+        keys[slot, 1] = head >> _NEXT_AT
+        keys[slot, 2] -= ONE << _CHAIN_AT
         _give_back(patterns, used, block)
 
 
@@ -246,16 +306,13 @@ def shrink(keys: Any, patterns: Any, used: Any) -> None:
     total = np.int64(0)
     for n in range(used[SHAPES]):
         slot = used[SLOTS + n]
-        size = np.int64(keys[slot, 2])
+        size = np.int64(keys[slot, 2] & _BYTE)
         block = np.int64(keys[slot, 1])
         while block != 0:
             head = patterns[BLOCK * block]
-            at = BLOCK * block + 1
-            end = at + np.int64(head & _COUNT)
-            while at < end:
-                counts[np.int64(patterns[at] >> _EFFORT_AT) + 1] += size
+            for k in range(np.int64(head & _BYTE)):
+                counts[np.int64(patterns[BLOCK * block + 1 + k] >> _EFFORT_AT) + 1] += size
                 total += size
-                at += size
             block = np.int64(head >> _NEXT_AT)
     least = np.int64(0)
     dropped = np.int64(0)
@@ -267,54 +324,47 @@ def shrink(keys: Any, patterns: Any, used: Any) -> None:
     kept = np.int64(0)
     for n in range(shapes):
         slot = used[SLOTS + n]
-        size = np.int64(keys[slot, 2])
-        block = np.int64(keys[slot, 1])
-        # The first block is refilled from the chain, so that only it has room.
-        chain = np.int64(0)
-        while block != 0:
-            chain += BLOCK
-            block = np.int64(patterns[BLOCK * block] >> _NEXT_AT)
-        saved = np.empty(chain, np.uint64)
+        size = np.int64(keys[slot, 2] & _BYTE)
+        saved = np.empty(BIG * np.int64(keys[slot, 2] >> _CHAIN_AT), np.uint64)
         count = np.int64(0)
         block = np.int64(keys[slot, 1])
         while block != 0:
             head = patterns[BLOCK * block]
-            at = BLOCK * block + 1
-            end = at + np.int64(head & _COUNT)
-            while at < end:
+            room = np.int64((head >> _ROOM_AT) & _BYTE)
+            for k in range(np.int64(head & _BYTE)):
+                at = BLOCK * block + 1 + k
                 if np.int64(patterns[at] >> _EFFORT_AT) >= least:
-                    for k in range(size):
-                        saved[count + k] = patterns[at + k]
+                    for m in range(size):
+                        saved[count + m] = patterns[at + m * room]
                     count += size
-                at += size
-            used[USED] -= np.int64(head & _COUNT)
-            after = np.int64(head >> _NEXT_AT)
+                used[USED] -= size
             _give_back(patterns, used, block)
-            block = np.int64(after)
+            block = np.int64(head >> _NEXT_AT)
+        # The chain is written anew, so that only its first block has room.
         keys[slot, 1] = ZERO
+        keys[slot, 2] = ZERO
         place = np.int64(0)
         while place < count:
-            at = _room(keys, patterns, used, slot, size)
-            for k in range(size):
-                patterns[at + k] = saved[place + k]
+            at, room = _room(keys, patterns, used, slot, size)
+            for m in range(size):
+                patterns[at + m * room] = saved[place + m]
             place += size
         if count != 0:
-            entries[kept, 0] = keys[slot, 0]
-            entries[kept, 1] = keys[slot, 1]
-            entries[kept, 2] = keys[slot, 2]
+            for m in range(3):
+                entries[kept, m] = keys[slot, m]
             kept += 1
-    blocks, free, words = used[BLOCKS], used[FREE], used[USED]
+    blocks, free, free_big, words = used[BLOCKS], used[FREE], used[FREE_BIG], used[USED]
     forget(keys, used)
     if 2 * kept > keys.shape[0]:
         return  # mostly shapes with few patterns: start anew
-    used[BLOCKS], used[FREE], used[USED] = blocks, free, words
+    used[BLOCKS], used[FREE], used[FREE_BIG], used[USED] = blocks, free, free_big, words
     for n in range(kept):
         slot = _claim(keys, used, entries[n, 0])
         keys[slot, 1] = entries[n, 1]
         keys[slot, 2] = entries[n, 2]
 
 
-@njit
+@inlined
 def remember(
     u: Any,
     keys: Any,
@@ -335,7 +385,7 @@ def remember(
     ``at_words``, ``at_masks``: where in ``u`` the position's comparisons and those that count stand, packed; ``counted``: the
     special cards that this counts on; ``work``: the plies it took to find out.  Other arguments as for ``search_table``.
     """
-    if (used[FREE] == 0 and BLOCK * used[BLOCKS] >= patterns.size) or 4 * used[SHAPES] >= 3 * keys.shape[0] - 8:
+    if _is_full(patterns, used) or 4 * used[SHAPES] >= 3 * keys.shape[0] - 8:
         shrink(keys, patterns, used)
         used[FORGOTTEN] += 1
     effort = np.uint64(min(np.int64(64) - clz(np.uint64(work)), np.int64(30)) >> 1) << _EFFORT_AT
@@ -343,33 +393,43 @@ def remember(
     high_word = np.uint64(upper + BIAS)
     size = 2 * words + 1 + (1 if marked else 0)
     slot = _claim(keys, used, key)
-    keys[slot, 2] = np.uint64(size)
     # Drop stored patterns that the new one covers and that say no more.
+    one, mask = u[at_words] & u[at_masks], u[at_masks]
     block = np.int64(keys[slot, 1])
     while block != 0:
         start = BLOCK * block
-        after = np.int64(patterns[start] >> _NEXT_AT)
-        at = start + 1
-        while at < start + 1 + np.int64(patterns[start] & _COUNT):
-            meta = patterns[at]
-            covered = (meta & _BOUND) <= low_word and ((meta >> _UPPER_AT) & _BOUND) >= high_word
-            if covered:
-                for n in range(words):
-                    mask = u[at_masks + n]
-                    if (mask & ~patterns[at + 1 + n]) | ((patterns[at + 1 + words + n] ^ u[at_words + n]) & mask) != ZERO:
-                        covered = False
-                        break
-                if covered and marked and counted & ~patterns[at + 2 * words + 1] != ZERO:
-                    covered = False
-            if covered:
-                _drop(keys, patterns, used, slot, at, size)
-            else:
-                at += size
-        block = after
-    at = _room(keys, patterns, used, slot, size)
+        head = patterns[start]
+        count, room = head & _BYTE, (head >> _ROOM_AT) & _BYTE
+        metas = np.uint64(start + 1)
+        masks = metas + room
+        values = masks + room
+        found = ZERO
+        for k in range((count + _SEVEN) & ~_SEVEN):
+            meta = patterns[metas + k]
+            covered = ((meta & _BOUND) <= low_word) & (((meta >> _UPPER_AT) & _BOUND) >= high_word)
+            covered &= (mask & ~patterns[masks + k]) | ((patterns[values + k] & mask) ^ one) == ZERO
+            found |= np.uint64(covered) << k
+        found &= (ONE << count) - ONE
+        step = np.int64(room)
+        while found != ZERO:
+            # from the last: what moves into the gap has been looked at
+            place = 63 - clz(found)
+            found ^= ONE << np.uint64(place)
+            at = start + 1 + place
+            gone = not marked or counted & ~patterns[at + (2 * words + 1) * step] == ZERO
+            for n in range(1, words):
+                other = at + (1 + 2 * n) * step
+                part = u[at_masks + n]
+                if (part & ~patterns[other]) | ((patterns[other + step] ^ u[at_words + n]) & part) != ZERO:
+                    gone = False
+                    break
+            if gone:
+                _drop(keys, patterns, used, slot, at, step, size)
+        block = np.int64(head >> _NEXT_AT)
+    at, step = _room(keys, patterns, used, slot, size)
     patterns[at] = effort | high_word << _UPPER_AT | low_word
     for n in range(words):
-        patterns[at + 1 + n] = u[at_masks + n]
-        patterns[at + 1 + words + n] = u[at_words + n] & u[at_masks + n]
+        patterns[at + (1 + 2 * n) * step] = u[at_masks + n]
+        patterns[at + (2 + 2 * n) * step] = u[at_words + n] & u[at_masks + n]
     if marked:
-        patterns[at + 2 * words + 1] = counted
+        patterns[at + (2 * words + 1) * step] = counted
