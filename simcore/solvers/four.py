@@ -5,8 +5,9 @@ run on a :class:`Solver`, which owns the memory of a thread; its kernels release
 side by side.  Both sides maximise their own points minus the other side's; since both sides' points have a fixed sum (E15), the
 margin gives the points.
 
-Files: ``four_state`` (layout), ``four_bits``, ``four_table`` (memory), ``four_bounds`` (sure tricks), ``four_order`` (which card
-first), ``four_search`` (the search), ``four_root`` (contracts and drivers).
+Files: ``four_state`` (layout), ``four_bits``, ``four_table`` (memory), ``four_compare`` (what a result rests on), ``four_bounds``
+and ``four_extremes`` (what is known without a search: sure tricks, points still out), ``four_order`` and ``four_order_points``
+(which card first), ``four_search`` (the search), ``four_root`` (contracts and drivers).
 """
 
 from __future__ import annotations

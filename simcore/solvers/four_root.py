@@ -19,7 +19,8 @@ import numpy as np
 from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, popcount
 from simcore.solvers.four_bits import LANE_MASK, lane_of, suit_tops
-from simcore.solvers.four_search import UNKNOWN, at_least, shape_of
+from simcore.solvers.four_compare import shape_of
+from simcore.solvers.four_search import UNKNOWN, at_least
 from simcore.solvers.four_state import (
     AVERAGE,
     CANON,

@@ -5,7 +5,7 @@ settles it.  Three moves make up the walk: *enter* a ply (at the start of a tric
 table, sure tricks), *try* the next card, *leave* with a value and the comparisons of cards it rests on.
 
 Comparisons make the memory strong (see ``four_table``) and also prune: when a card has been tried and the answer would rest on the
-same with another card of the suit in its place, the other would fare the same (``_take_over``).
+same with another card of the suit in its place, the other would fare the same (``take_over``).
 
 Values count for side 0 (the seats in ``v[SIDES]``), in points from the root on; side 1 gets the rest.
 """
@@ -16,25 +16,24 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
-from simcore.solvers.four_bits import LANE_MASK, borrowed, gather, lane_of, spread, suit_tops, upward
+from simcore._jit import I64, njit
+from simcore.bits import ONE, ZERO, ctz, popcount
+from simcore.solvers.four_bits import borrowed, gather, lane_of, spread, suit_tops
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
+from simcore.solvers.four_compare import next_row, pin, shape_of, start_rows, take_over
+from simcore.solvers.four_extremes import counted_of, extremes, rest_on_trumps
 from simcore.solvers.four_order import order_follow, order_lead, order_void
 from simcore.solvers.four_order_points import order_points_lead, order_points_reply
 from simcore.solvers.four_state import (
-    ALIVE,
     BEST,
     CANON,
     CANON_LIVE,
     CARD,
     CARD_AT,
-    COMMON,
     COMPARED,
     COUNTED,
     END,
     ENTERED,
-    EXTRA,
     FIRST,
     FOUND,
     GAIN,
@@ -49,14 +48,12 @@ from simcore.solvers.four_state import (
     LOOSE,
     LOOSE_CANON,
     MARKED,
-    MINUS,
     MIXED,
     MOST,
     NEXT,
     NODES,
     PAIRING,
     PAIRS,
-    PLUS,
     POINTS,
     RELEVANT,
     REPS,
@@ -66,7 +63,6 @@ from simcore.solvers.four_state import (
     SIDES,
     SPECIAL,
     START,
-    STEP,
     TAKEN,
     TAKEN_TRICKS,
     TOPS,
@@ -77,7 +73,6 @@ from simcore.solvers.four_state import (
     TRUMP,
     U_ROW,
     U_ROWS,
-    UNEVEN,
     V_ROW,
     V_ROWS,
     WIDE_HIGH,
@@ -110,218 +105,6 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX2 = np.uint64(0xD6E8FEB86659FD93)
 _M32 = np.uint64(32)
 _TAG = np.uint64(0xFFFFFF00)
-
-
-@inlined
-def shape_of(u: Any) -> U64:
-    """Return the shape: 16 counts of four bits, seat by seat, suit by suit."""
-    shape = ZERO
-    for seat in range(4):
-        for suit in range(4):
-            count = popcount((u[seat] >> np.uint64(16 * suit)) & np.uint64(0x1FFF))
-            shape |= np.uint64(count) << np.uint64(16 * seat + 4 * suit)
-    return shape
-
-
-@inlined
-def _sure_trumps(u: Any, v: Any) -> tuple[U64, I64]:
-    """Return the trumps that the side that holds them is sure to take, and which side: those above all of the other side's."""
-    trump = u[TRUMP]
-    ours = (u[0] | u[v[PAIRING]]) & trump
-    theirs = (u[1] | u[2] | u[3]) & trump & ~ours
-    if ours > theirs:
-        return (ours if theirs == ZERO else ours & ~(highest_bit(theirs) | (highest_bit(theirs) - ONE))), np.int64(0)
-    return (theirs if ours == ZERO else theirs & ~(highest_bit(ours) | (highest_bit(ours) - ONE))), np.int64(1)
-
-
-@inlined
-def _extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64, I64, I64]:
-    """Return what side 0 can still get: least and most; least and most whichever cards of a suit are its loose special ones.
-
-    The former know which trumps are sure to be taken by whom (``_sure_trumps``).  The latter take a special card's common and extra
-    points apart, so where they differ in sign (*uneven*) they are wider.  All are rounded to the steps in which values come.
-    """
-    low = min(v[TRICK], 0) * left
-    high = max(v[TRICK], 0) * left
-    total = v[TRICKS]
-    if v[MOST] != 0 and left != 0 and 2 * won <= total and 2 * (won + left) >= total:
-        # the bonus is still open: all tricks or none need not be an extreme
-        for taken in range(left + 1):
-            ahead = 2 * (won + taken) - total
-            value = v[TRICK] * taken + (v[MOST] if ahead > 0 else (v[MOST] >> 1 if ahead == 0 else 0))
-            low = value if taken == 0 else min(low, value)
-            high = value if taken == 0 else max(high, value)
-    keyed = live & u[SPECIAL] & ~u[LOOSE]
-    rest = keyed
-    while rest != ZERO:
-        worth = v[POINTS + ctz(rest)]
-        low += min(worth, 0)
-        high += max(worth, 0)
-        rest &= rest - ONE
-    wide_low = low
-    wide_high = high
-    for suit in range(4):
-        common, extra = v[COMMON + suit], v[EXTRA + suit]
-        if common == 0 and extra == 0:
-            continue
-        lane = live & (LANE_MASK << np.uint64(16 * suit)) & ~keyed
-        count, special = popcount(lane), popcount(lane & u[LOOSE])
-        low += (count - special) * min(common, 0) + special * min(common + extra, 0)
-        high += (count - special) * max(common, 0) + special * max(common + extra, 0)
-        wide_low += count * min(common, 0) + special * min(extra, 0)
-        wide_high += count * max(common, 0) + special * max(extra, 0)
-    if u[TRUMP] & live != ZERO:
-        sure, side = _sure_trumps(u, v)
-        while sure != ZERO:
-            worth = v[POINTS + ctz(sure)]
-            sure &= sure - ONE
-            if (worth > 0) == (side == 0):
-                low += abs(worth)
-            else:
-                high -= abs(worth)
-    step = v[STEP]
-    if step == 1:
-        return low, high, wide_low, wide_high
-    return -(-low // step) * step, high // step * step, -(-wide_low // step) * step, wide_high // step * step
-
-
-@inlined
-def rest_on_trumps(u: Any, v: Any, live: U64) -> U64:
-    """Make the result rest on what tells the sure trumps; return the special cards that the narrow extremes count on."""
-    counted = live & u[UNEVEN]
-    if u[TRUMP] & live == ZERO:
-        return counted
-    sure, _ = _sure_trumps(u, v)
-    ours = u[0] | u[v[PAIRING]]
-    others = u[TRUMP] & live & (~ours if sure & ours != ZERO else ours)
-    rest = sure
-    while rest != ZERO:
-        card = ctz(rest)
-        rest &= rest - ONE
-        below = others
-        while below != ZERO:
-            u[RESULT + (card >> 4)] |= u[PAIRS + card] & u[PAIRS + ctz(below)]
-            below &= below - ONE
-    return counted | (sure & u[LOOSE])
-
-
-@inlined
-def _counted(u: Any, trick: U64, ours: I64, lower: bool) -> U64:
-    """Return the loose special cards of a trick that a bound counts on: what they bring is not the worst for the bound."""
-    return trick & (u[PLUS] if (ours != 0) == lower else u[MINUS])
-
-
-@inlined
-def start_rows(u: Any, v: Any) -> None:
-    """Write what the first trick's row needs to know of the live cards."""
-    b = U_ROWS
-    live = u[0] | u[1] | u[2] | u[3]
-    if v[FIRST] > 0:
-        live |= u[U_ROWS + U_ROW * (v[FIRST] - 1) + TRIED]
-    canon = ZERO
-    for suit in range(4):
-        pairs = ZERO
-        dead = ZERO
-        for rank in range(13):
-            card = 16 * suit + rank
-            if live & (ONE << np.uint64(card)) != ZERO:
-                pairs |= u[PAIRS + card]
-                canon |= u[CANON + card]
-            else:
-                dead |= u[PAIRS + card]
-        u[b + ALIVE + suit] = pairs & ~dead
-    u[b + CANON_LIVE] = canon
-
-
-@inlined
-def next_row(u: Any, b: I64) -> None:
-    """Write what a trick's row needs to know of the live cards, from the row of the trick before."""
-    before = b - 4 * U_ROW
-    canon = u[before + CANON_LIVE]
-    for suit in range(4):
-        u[b + ALIVE + suit] = u[before + ALIVE + suit]
-    for n in range(4):
-        card = ctz(u[before + n * U_ROW + CARD])
-        u[b + ALIVE + (card >> 4)] &= ~u[PAIRS + card]
-        canon &= ~u[CANON + card]
-    u[b + CANON_LIVE] = canon
-
-
-@inlined
-def pin(u: Any, b: I64, cards: U64) -> None:
-    """Make the result rest on all comparisons of some live cards, and of those above them in their suits."""
-    rest = upward(cards) & u[b + LIVE]
-    while rest != ZERO:
-        card = ctz(rest)
-        suit = card >> 4
-        u[RESULT + suit] |= u[PAIRS + card] & u[b + ALIVE + suit]
-        rest &= rest - ONE
-
-
-@inlined
-def _take_over(u: Any, v: Any, b: I64, seat: I64, card: U64, counted: U64) -> None:
-    """Take over what a card's result rests on, and strike the seat's other cards of the suit that would fare the same.
-
-    Another card fares the same if everything holds with the two cards exchanged: no comparison that the result rests on comes out
-    otherwise, and neither brings points that the other does not.  The node then rests on the exchanged comparisons too.
-    """
-    suit = ctz(card) >> 4
-    lane = LANE_MASK << np.uint64(16 * suit)
-    result = u[RESULT + suit]
-    todo = u[b + RELEVANT] & lane & ~card
-    total = result
-    marked = counted
-    if todo != ZERO:
-        others = u[b + LIVE] & lane & ~u[seat]
-        told = counted | (u[SPECIAL] & ~u[LOOSE])
-        mine = u[PAIRS + ctz(card)]
-        worth = v[POINTS + ctz(card)]
-        while todo != ZERO:
-            top = highest_bit(todo)
-            todo ^= top
-            run = top
-            theirs = u[PAIRS + ctz(top)]
-            same = v[POINTS + ctz(top)] == worth
-            while todo != ZERO:
-                below = highest_bit(todo)
-                if others & (top - ONE) & ~(below - ONE) != ZERO or v[POINTS + ctz(below)] != v[POINTS + ctz(top)]:
-                    break
-                run |= below
-                theirs |= u[PAIRS + ctz(below)]
-                todo ^= below
-            if not same and (run | card) & told != ZERO:
-                continue
-            between = others & (top - ONE) & ~(card - ONE) if top > card else others & (card - ONE) & ~(top - ONE)
-            apart = ZERO
-            while between != ZERO:
-                apart |= u[PAIRS + ctz(between)]
-                between &= between - ONE
-            if result & apart & (mine | theirs) != ZERO:
-                continue
-            u[b + RELEVANT] &= ~run
-            while run != ZERO:
-                place = ctz(run)
-                bit = run & (ZERO - run)
-                run ^= bit
-                yours = u[PAIRS + place]
-                if result & (mine | yours) != ZERO:
-                    rest = others
-                    while rest != ZERO:
-                        pairs = u[PAIRS + ctz(rest)]
-                        rest &= rest - ONE
-                        if result & mine & pairs != ZERO:
-                            total |= yours & pairs
-                        if result & yours & pairs != ZERO:
-                            total |= mine & pairs
-                if same:
-                    if card & counted != ZERO:
-                        marked |= bit
-                    if bit & counted != ZERO:
-                        marked |= card
-    for other in range(4):
-        u[b + FOUND + other] |= u[RESULT + other]
-    u[b + FOUND + suit] |= total
-    u[b + COUNTED] |= marked
 
 
 @njit
@@ -382,7 +165,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 if ply != v[FIRST]:
                     next_row(u, b)
                 if scoring:
-                    low_end, high_end, wide_low, wide_high = _extremes(u, v, live, left, won)
+                    low_end, high_end, wide_low, wide_high = extremes(u, v, live, left, won)
                 else:
                     low_end, high_end = np.int64(0), left
                     wide_low, wide_high = low_end, high_end
@@ -431,7 +214,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                                 value += v[MOST]
                             elif 2 * final == v[TRICKS]:
                                 value += v[MOST] >> 1
-                        counted = _counted(u, live, ours, value >= target)
+                        counted = counted_of(u, live, ours, value >= target)
                     else:
                         value = gain + ours
                     settled = True
@@ -577,7 +360,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                     u[RESULT + (place >> 4)] |= u[PAIRS + place] & u[PAIRS + ctz(losers)]
                     losers &= losers - ONE
                 if special != ZERO:
-                    counted |= _counted(u, u[b + TRIED], (v[SIDES] >> v[c + WINNER]) & 1, value >= target)
+                    counted |= counted_of(u, u[b + TRIED], (v[SIDES] >> v[c + WINNER]) & 1, value >= target)
             maximising = ((v[SIDES] >> seat) & 1) != 0
             if (value >= target) if maximising else (value < target):
                 slot = v[c + HINT_SLOT]
@@ -594,7 +377,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                     v[c + BEST] = max(v[c + BEST], value)
                 else:
                     v[c + BEST] = min(v[c + BEST], value)
-                _take_over(u, v, b, seat, card, counted)
+                take_over(u, v, b, seat, card, counted)
         # -------------------------------------------------------------------- try the next card
         chosen = ZERO
         while True:
