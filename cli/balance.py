@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.options import format_option, game_argument, quiet_option, use_options
+from cli.options import OutType, format_option, game_argument, quiet_option, use_options
 from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_json
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ __all__ = ["command"]
     click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no figure."),
     click.option(
         "--out",
-        type=click.Path(file_okay=False, path_type=Path),
+        type=OutType(store=False),
         metavar="DIR",
         help="Folder for the figures; 'simcore report' makes a page.",
     ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,14 +41,14 @@ _sampling_options = (
     click.option(
         "--out",
         type=OutType(),
-        metavar="DIR",
+        metavar="DIR|s3://…",
         help="Folder for the worlds (Parquet) and a manifest.",
     ),
     *folder_options,
     click.option(
         "--resume",
-        type=click.Path(file_okay=False, path_type=Path),
-        metavar="DIR",
+        type=OutType(),
+        metavar="DIR|s3://…",
         help="Go on with the answer in this folder; the question is taken from there.",
     ),
 )

@@ -52,9 +52,11 @@ _LARGEST = 3
 @click.option("--confidence", type=float, default=0.95, show_default=True, metavar="P", help="Of intervals and verdicts.")
 @click.option("--solved", type=int, metavar="N", help="Deals whose cards are judged by exact solving; 0 for none.  [default: 10]")
 @click.option("--solve-from", type=int, metavar="T", help="From this trick on; 1 takes long.  [default: 4, in Showcase 1]")
-@click.option("--out", type=OutType(), metavar="DIR", help="Folder for tables, result and report.")
+@click.option("--out", type=OutType(), metavar="DIR|s3://…", help="Folder for tables, result and report.")
 @use_options(*folder_options)
-@click.option("--resume", type=OutType(), metavar="DIR", help="Go on with the comparison in this folder; its options are there.")
+@click.option(
+    "--resume", type=OutType(), metavar="DIR|s3://…", help="Go on with the comparison in this folder; its options are there."
+)
 @click.option("--threads", type=int, metavar="N", help="Default: all cores.  Changes no result.")
 @cluster_option
 @format_option("text", "json", "jsonl", "markdown")

@@ -59,8 +59,8 @@ class OutType(click.Path):
         store: the command takes one.
     """
 
-    def __init__(self, *, store: bool = False) -> None:
-        super().__init__(file_okay=False, path_type=Path)
+    def __init__(self, *, store: bool = True, file_okay: bool = False) -> None:
+        super().__init__(file_okay=file_okay, path_type=Path)
         self._store = store
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:

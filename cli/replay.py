@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from cli.options import (
+    OutType,
     deal_options,
     format_option,
     nothing_else_goes_with,
@@ -28,9 +29,7 @@ __all__ = ["command"]
 @optional_game_argument
 @click.option("--deals", type=int, default=None, metavar="K", help="How many deals.  [default: 1]")
 @use_options(*range_options, *player_options, *deal_options)
-@click.option(
-    "--run", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Seed and options from a run's folder."
-)
+@click.option("--run", type=OutType(), metavar="DIR|s3://…", help="Seed and options from a run's folder.")
 @click.option("--trace", metavar="FILE|-", help="Read traces (JSON lines) and check them against the rules.")
 @click.option("--double-dummy", is_flag=True, help="Mark what each card cost against perfect play (Showcase: second playout).")
 @click.option("--explain", metavar="PLAYER", help="At each decision, what this player saw and thought: SPEC, SEAT=SPEC or SEAT.")

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
+from cli.options import OutType
+
 __all__ = ["command"]
 
 
 @click.command("report")
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="DIR", type=OutType(file_okay=True))
 @click.option(
     "--out",
     multiple=True,
@@ -21,8 +23,9 @@ __all__ = ["command"]
 def command(folder: Path, out: tuple[str, ...], overwrite: bool) -> None:
     """Turn the result in DIR into one self-contained HTML page and Markdown.
 
-    DIR is a folder written by --out of `simulate`, `choose` and other commands.  The page needs no network and no scripts; it shows
-    distributions, choices with intervals, and the line that makes the result again.  Prints the names of the files written.
+    DIR is a folder (or s3://…) written by --out of `simulate`, `choose` and other commands.  The page needs no network and no
+    scripts; it shows distributions, choices with intervals, and the line that makes the result again.  Prints the names of the
+    files written.
     """
     from simcore.reports.verb import report
 

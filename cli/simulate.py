@@ -34,11 +34,11 @@ __all__ = ["command"]
 @use_options(*range_options, *player_options, *deal_options)
 @click.option("--rounds", is_flag=True, help="Elections: also the table of full rounds of eight deals (E18).")
 @click.option("--hands", is_flag=True, help="Add the hands to the table, as uint64 masks.")
-@click.option("--out", type=OutType(store=True), metavar="DIR|s3://…", help="Folder for Parquet tables and manifest.")
+@click.option("--out", type=OutType(), metavar="DIR|s3://…", help="Folder for Parquet tables and manifest.")
 @use_options(*folder_options)
 @click.option(
     "--resume",
-    type=OutType(store=True),
+    type=OutType(),
     metavar="DIR",
     help="Go on with the run in this folder; seed and options are taken from there.",
 )

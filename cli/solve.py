@@ -34,7 +34,7 @@ _common_options = (
     click.option(
         "--out",
         type=OutType(),
-        metavar="DIR",
+        metavar="DIR|s3://…",
         help="Write Parquet tables there, print nothing.",
     ),
     *folder_options,

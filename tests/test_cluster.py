@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stores import CREDENTIALS, objects
 from test_one_seat import some_views
 
 from simcore.batches import parts as parts_module
@@ -40,7 +41,6 @@ SMALL = (
 WORKER = SMALL + "from distributed.cli.dask_worker import main\nmain(sys.argv[1:])\n"
 DRIVER = SMALL + "from cli.main import main\nmain(sys.argv[1:])\n"
 OLD = "import simcore\nfrom simcore.batches import cluster\ncluster.__version__ = '0.0.9'\n"
-CREDENTIALS = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
 
 
 # ------------------------------------------------------------------ without a cluster
@@ -429,38 +429,6 @@ def test_processes_of_this_machine_and_ctrl_c(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ an object store
 
 
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[str]:
-    """An S3 server of this process, with a bucket."""
-    server_module = pytest.importorskip("moto.server", reason="needs moto")
-    import logging
-
-    from pyarrow.fs import FileSystem
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = server_module.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    patch = pytest.MonkeyPatch()
-    for name, value in CREDENTIALS.items():
-        patch.setenv(name, value)
-    try:
-        options = f"?endpoint_override=http://127.0.0.1:{server.get_host_and_port()[1]}&region=us-east-1"
-        system, _ = FileSystem.from_uri(f"s3://runs{options}&allow_bucket_creation=true")
-        system.create_dir("runs")
-        yield options
-    finally:
-        patch.undo()
-        server.stop()
-
-
-def objects(place: BucketPath) -> dict[str, bytes]:
-    found = {}
-    for path in place.iterdir():
-        with path.open() as file:
-            found[path.name] = file.read()
-    return found
-
-
 @pytest.mark.usefixtures("small")
 def test_into_an_object_store(two: Processes, bucket: str, tmp_path: Path) -> None:
     config = make_config("elections", deals=10_000, **OPTIONS)
@@ -493,6 +461,28 @@ def test_into_an_object_store(two: Processes, bucket: str, tmp_path: Path) -> No
     aside.unlink()
     assert objects(place) == contents(tmp_path / "alone")
     assert run_simulation(config, out=place, threads=1, overwrite=True).deals_played == 10_000
+    assert objects(place) == contents(tmp_path / "alone")
+
+
+@pytest.mark.parametrize("name", ["choices that drop out", "trumps"])
+def test_answers_into_an_object_store(two: Processes, bucket: str, tmp_path: Path, name: str) -> None:
+    game, options = QUESTIONS[name]
+    place = BucketPath(f"s3://runs/{name.replace(' ', '-')}{bucket}")
+    choose(game, seed=5, out=tmp_path / "alone", threads=1, **options)
+    answer = choose(game, seed=5, out=place, cluster=two.address, **options)
+    assert objects(place) == contents(tmp_path / "alone")
+    assert answer.data() == choose(game, seed=5, out=str(place), **options).data()
+
+
+def test_comparisons_into_an_object_store(two: Processes, bucket: str, tmp_path: Path) -> None:
+    contest = make_contest("elections", ["expert", "greedy"], contract="all", ruleset="tricks", deals=700, seed=2, solved=0)
+    place = BucketPath(f"s3://runs/spread-contest{bucket}")
+    run_contest(contest, out=tmp_path / "alone", threads=1)
+    spread = run_contest(contest, out=place, cluster=two.address)
+    assert objects(place) == contents(tmp_path / "alone")
+    part_paths(place)[1].unlink()
+    (place / MANIFEST).unlink()
+    assert run_contest(contest, out=place, cluster=two.address).data() == spread.data()
     assert objects(place) == contents(tmp_path / "alone")
 
 

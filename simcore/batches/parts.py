@@ -17,7 +17,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +24,8 @@ import numpy as np
 
 from simcore.batches.backends import Backend, Buffers, Stopped, Tally, backend_for
 from simcore.batches.config import Config
-from simcore.batches.places import BucketPath, Place, place_of
-from simcore.batches.store import PartFile, describe_part, part_name, write_atomically
+from simcore.batches.places import Place, place_of
+from simcore.batches.store import PartFile, put_part
 from simcore.errors import BadInput
 
 if TYPE_CHECKING:
@@ -191,21 +190,12 @@ class PartMaker:
     def write(self, number: int, folder: Place, advance: Advance = _nothing) -> dict[str, Any]:
         """Play a part and write it into a folder, where it appears when it is complete; returns its line of the manifest.
 
-        For an object store it is written here first, and checked, then put there.
-
         Raises:
             OSError: the file system refuses.
             PlayerError: a player failed.
             Stopped: :meth:`close` was called.
         """
-        if isinstance(folder, BucketPath):
-            with TemporaryDirectory(prefix="simcore-") as scratch:
-                line = self.write(number, Path(scratch), advance)
-                (folder / line["name"]).upload(Path(scratch) / line["name"])
-            return line
-        path = folder / part_name(number)
-        write_atomically(path, lambda temporary: self._write(number, temporary, advance))
-        return describe_part(path, number, self.config.hash)
+        return put_part(folder, number, self.config.hash, lambda path: self._write(number, path, advance))
 
     def _write(self, number: int, path: Path, advance: Advance) -> None:
         # Small integers packed by dictionary beat everything else here; the index column counts up: deltas.

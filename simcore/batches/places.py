@@ -73,6 +73,11 @@ class BucketPath:
         return self._key.rpartition("/")[2]
 
     @property
+    def suffix(self) -> str:
+        """The end of the name, from its last dot on."""
+        return Path(self.name).suffix
+
+    @property
     def parent(self) -> BucketPath:
         """The place above."""
         return self._at(self._key.rpartition("/")[0])
@@ -127,10 +132,14 @@ class BucketPath:
         assert mode == "rb"
         return self._system.open_input_file(self._path)
 
+    def read_bytes(self) -> bytes:
+        """Return the object's bytes."""
+        with self.open() as file:
+            return bytes(file.read())
+
     def read_text(self, encoding: str = "utf-8") -> str:
         """Return the object's text."""
-        with self.open() as file:
-            return str(file.read().decode(encoding))
+        return self.read_bytes().decode(encoding)
 
     def upload(self, source: Path) -> None:
         """Put a file here; it appears when all of it is there.
@@ -189,7 +198,7 @@ def check_folder(folder: str | Path | None) -> None:
         BadInput: it is an address.
     """
     if folder is not None and is_bucket(str(folder)):
-        raise BadInput(f"out {str(folder)!r} is an address; accepted: a folder (addresses go with 'simcore simulate' only)")
+        raise BadInput(f"out {str(folder)!r} is an address; accepted: a folder")
 
 
 def file_size(path: Place) -> int:

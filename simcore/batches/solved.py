@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simcore.batches.config import GAME_SEATS
+from simcore.batches.places import Place, place_of
 from simcore.batches.solving import Problem, Row, make_problem, solve_rows
 from simcore.batches.store import PartFile, Store
 from simcore.cards import SEATS
@@ -108,7 +109,7 @@ def _write_part(path: Path, problem: Problem, number: int, deals: range, groups:
 
 def solve_to_folder(
     problem: Problem,
-    out: str | Path,
+    out: str | Place,
     *,
     threads: int = 1,
     overwrite: bool = False,
@@ -131,7 +132,7 @@ def solve_to_folder(
     start = time.monotonic()
     size = max(PART_ROWS[problem.game] // problem.rows_per_deal // _EDGE, 1) * _EDGE
     parts = [range(first, min(first + size, problem.count)) for first in range(0, problem.count, size)]
-    with Store(Path(out), problem, schema=_schema(problem), overwrite=overwrite, repair=repair, note=note) as store:
+    with Store(place_of(out), problem, schema=_schema(problem), overwrite=overwrite, repair=repair, note=note) as store:
         before = done = sum(part["deals"] for part in store.parts.values())
         blocks: Iterator[list[Row]] | None = None
         last = -1

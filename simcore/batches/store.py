@@ -48,6 +48,7 @@ __all__ = [
     "open_parquet",
     "part_name",
     "part_paths",
+    "put_part",
     "read_manifest",
     "read_run",
     "write_atomically",
@@ -234,6 +235,28 @@ def describe_part(path: Place, number: int, config_hash: str) -> dict[str, Any]:
         return _line(path, number, _facts(path, number, config_hash), sha256)
     except _Bad as bad:
         raise RunError(f"part {path.name!r} of {str(path.parent)!r}: {bad}") from None
+
+
+def put_part(folder: Place, number: int, config_hash: str, write: Callable[[Path], object]) -> dict[str, Any]:
+    """Have a part written, by a :class:`PartFile` on the path that ``write`` gets; it appears when it is complete.
+
+    For an object store it is written here first, and checked, then put there.
+
+    Returns:
+        Its line of the manifest.
+
+    Raises:
+        OSError: the file system refuses.
+        RunError: what was written is no such part.
+    """
+    name = part_name(number)
+    if isinstance(folder, BucketPath):
+        with tempfile.TemporaryDirectory(prefix="simcore-") as scratch:
+            line = put_part(Path(scratch), number, config_hash, write)
+            (folder / name).upload(Path(scratch) / name)
+        return line
+    write_atomically(folder / name, write)
+    return describe_part(folder / name, number, config_hash)
 
 
 def _line(path: Place, number: int, facts: dict[str, Any], sha256: str) -> dict[str, Any]:
@@ -563,8 +586,7 @@ class Store:
     def add_part(self, number: int, write: Callable[[Path], object]) -> None:
         """Write a part, by a :class:`PartFile` on the path that ``write`` gets, and list it."""
         with self.failures():
-            write_atomically(self.path(number), write)
-            self.add_lines({number: describe_part(self.path(number), number, self._hash)})
+            self.add_lines({number: put_part(self.folder, number, self._hash, write)})
 
     def add_lines(self, lines: dict[int, dict[str, Any]]) -> None:
         """List parts that were written elsewhere, by :func:`describe_part`.

@@ -6,6 +6,7 @@ read, what is not is worked out and kept.  The parts hold arrays as bytes; when 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Callable
@@ -86,7 +87,7 @@ class ChoiceWork:
 class KeptInFolder(Kept):
     """Keeps work in a folder, under its lock; see :class:`simcore.batches.store.Store`."""
 
-    def __init__(self, folder: Path, work: ChoiceWork, *, overwrite: bool, repair: bool, note: Callable[[str], object]) -> None:
+    def __init__(self, folder: Place, work: ChoiceWork, *, overwrite: bool, repair: bool, note: Callable[[str], object]) -> None:
         self._work = work
         self._next = 0
         self._store = Store(folder, work, schema=work.schema, overwrite=overwrite, repair=repair, note=note)
@@ -104,7 +105,8 @@ class KeptInFolder(Kept):
         if number in self._store.parts:
             if self._store.parts[number]["tally"] != {"what": what}:
                 raise RunError(f"part {path.name!r} of {str(path.parent)!r} is of other work; accepted: --overwrite")
-            return _read(path)
+            with contextlib.suppress(FileNotFoundError):  # another driver was ready first, in an object store
+                return _read(path)
         arrays = make()
         self._store.add_part(number, partial(self._write, number=number, what=what, arrays=arrays))
         return arrays
@@ -169,7 +171,7 @@ class KeptInFolder(Kept):
     def _tidy(self) -> None:
         with self._store.failures():
             for part in part_paths(self._store.folder).values():
-                part.unlink()
+                part.unlink(missing_ok=True)
 
 
 def _read(path: Place) -> Arrays:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simcore.batches.config import GAME_SEATS, is_whole
+from simcore.batches.places import Place, place_of
 from simcore.batches.run import workers_of
 from simcore.batches.store import read_run
 from simcore.choosing.kept import ChoiceWork, Kept, KeptInFolder
@@ -24,7 +24,7 @@ __all__ = ["choose", "resume_choice"]
 def choose(
     game: str,
     *,
-    out: str | Path | None = None,
+    out: str | Place | None = None,
     overwrite: bool = False,
     repair: bool = False,
     threads: int | None = None,
@@ -37,8 +37,8 @@ def choose(
 
     Args:
         game: ``elections`` or ``showcase``.
-        out: a folder for one Parquet row a world (hand, deal) and choice, and a manifest; an interrupted answer to the same
-            question in it is gone on with, a complete one is returned.
+        out: a folder, or ``s3://bucket/prefix``, for one Parquet row a world (hand, deal) and choice, and a manifest; one
+            that was interrupted at the same question is gone on with, a complete answer is returned.
         overwrite, repair: replace what is in ``out``, or only its parts that are damaged.
         threads: default all cores; changes no answer.
         progress: called with (worlds so far, most worlds).
@@ -79,7 +79,7 @@ def choose(
 def _choose(
     game: str,
     options: dict[str, Any],
-    out: str | Path | None,
+    out: str | Place | None,
     *,
     overwrite: bool,
     repair: bool,
@@ -93,7 +93,7 @@ def _choose(
     def answered(work: ChoiceWork, answer: Callable[[Kept], Choices]) -> Choices:
         if out is None:
             return answer(Kept())
-        with KeptInFolder(Path(out), work, overwrite=overwrite, repair=repair, note=note) as kept:
+        with KeptInFolder(place_of(out), work, overwrite=overwrite, repair=repair, note=note) as kept:
             choices = kept.finished()
             if choices is None:
                 # where the clock has a say, another call is another answer
@@ -124,7 +124,7 @@ _ASKED = {
 }
 
 
-def resume_choice(folder: str | Path, game: str | None = None, **how: Any) -> Choices:
+def resume_choice(folder: str | Place, game: str | None = None, **how: Any) -> Choices:
     """Go on with the answer in a folder, or return it if it is complete; the question is in the folder.
 
     Args:
@@ -134,7 +134,7 @@ def resume_choice(folder: str | Path, game: str | None = None, **how: Any) -> Ch
     Raises:
         SimcoreError: the folder holds no answer of ``choose``, or it cannot be gone on with.
     """
-    run = read_run(Path(folder))
+    run = read_run(place_of(folder))
     asked = run["config"]
     names = _ASKED.get((str(asked.get("game")), str(asked.get("about"))))
     if names is None:
@@ -157,7 +157,7 @@ def resume_choice(folder: str | Path, game: str | None = None, **how: Any) -> Ch
 
 def _showcase(
     options: dict[str, Any],
-    out: str | Path | None,
+    out: str | Place | None,
     answered: Callable[[ChoiceWork, Callable[[Kept], Choices]], Choices],
     *,
     threads: int | None,

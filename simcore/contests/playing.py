@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simcore.batches.backends import Backend, Buffers, Tally, backend_for
-from simcore.batches.store import PartFile, Store
+from simcore.batches.store import PartFile, Store, open_parquet
 from simcore.batches.tables import schema_of, table_of
 from simcore.contests.contest import Cell, Contest
 from simcore.contests.sequential import SprtState
@@ -223,8 +223,6 @@ def play_contest(
         progress: called with (playings done, playings in all at most).
         cluster: whose workers play, instead of threads.
     """
-    import pyarrow.parquet as pq
-
     cells = open_cells(contest)
     everything = len(contest.seatings) * contest.base.deals
     table = Table(contest, threads)
@@ -249,7 +247,8 @@ def play_contest(
                 break
             advance((len(cells) - len(playing)) * len(contest.seatings) * deals)
             if store is not None and number in store.parts:
-                block = pq.read_table(store.path(number))
+                with open_parquet(store.path(number)) as parquet:
+                    block = parquet.read()
                 for played, rows in _split(contest, playing, block):
                     _judged(contest, played, rows)
                 advance(len(playing) * len(contest.seatings) * deals)

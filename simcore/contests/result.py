@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from simcore.batches.places import Place
 from simcore.contests import figures
 from simcore.contests.contest import Contest
 from simcore.contests.playing import Played
@@ -28,7 +28,7 @@ class Comparison:
 
     contest: Contest
     cells: list[Played]
-    folder: Path | None
+    folder: Place | None
     seconds: float = field(compare=False)
     threads: int = field(compare=False)
     _tables: Callable[[], pa.Table] = field(compare=False, repr=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from simcore.batches.places import Place, place_of
 from simcore.batches.replaying import find_player_files
 from simcore.batches.store import read_run
 from simcore.contests.contest import Contest, make_contest
@@ -17,7 +18,7 @@ __all__ = ["contest_of_run"]
 _SAME = ("declarer", "dealer", "known", "where", "confidence", "solved", "solve_from", "seed", "first", "deals")
 
 
-def contest_of_run(folder: str | Path, *, file: str | Path | None = None, game: str | None = None) -> Contest:
+def contest_of_run(folder: str | Place, *, file: str | Path | None = None, game: str | None = None) -> Contest:
     """Return the contest that a folder was made for.
 
     Args:
@@ -27,7 +28,7 @@ def contest_of_run(folder: str | Path, *, file: str | Path | None = None, game: 
     Raises:
         BadInput: the folder holds no comparison, or a player's file or the file of deals is not there or another.
     """
-    folder = Path(folder)
+    folder = place_of(folder)
     run = read_run(folder)
     data = run["config"]
     if data.get("command") != "compare":

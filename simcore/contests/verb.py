@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simcore.batches.beside import PAGES, TABLES, is_page
+from simcore.batches.places import Place, file_size, place_of
 from simcore.batches.run import Interrupted, available_threads, workers_of
-from simcore.batches.store import MANIFEST, Store, file_sha256, part_paths, write_atomically
+from simcore.batches.store import MANIFEST, Store, file_sha256, open_parquet, part_paths, write_atomically
 from simcore.contests.contest import Contest, make_contest
 from simcore.contests.mistakes import cards_schema, judge_cards
 from simcore.contests.playing import play_contest, rows_schema
@@ -33,7 +34,7 @@ Progress = Callable[[int, int], None]
 def compare(
     game: str,
     *players: str,
-    out: str | Path | None = None,
+    out: str | Place | None = None,
     threads: int | None = None,
     overwrite: bool = False,
     repair: bool = False,
@@ -47,7 +48,8 @@ def compare(
     Args:
         game: ``elections`` or ``showcase``.
         players: two or more SPECs.
-        out: a folder for Parquet parts, ``cards.parquet``, ``result.json`` and manifest; an interrupted comparison goes on.
+        out: a folder, or ``s3://bucket/prefix``, for Parquet parts, ``cards.parquet``, ``result.json`` and manifest; an interrupted
+            comparison goes on.
         threads: default all cores; changes no result.
         overwrite, repair: replace what is in ``out``, or only its parts that are damaged.
         progress: called with (playings done, playings in all at most), then with judged deals likewise.
@@ -89,7 +91,7 @@ def check_threads(threads: int | None, cluster: str | None) -> None:
 def run_contest(
     contest: Contest,
     *,
-    out: str | Path | None = None,
+    out: str | Place | None = None,
     threads: int | None = None,
     overwrite: bool = False,
     repair: bool = False,
@@ -110,7 +112,7 @@ def run_contest(
 
 def _run(
     contest: Contest,
-    out: str | Path | None,
+    out: str | Place | None,
     threads: int,
     overwrite: bool,
     repair: bool,
@@ -128,7 +130,7 @@ def _run(
         except KeyboardInterrupt:
             raise Interrupted from None
         return Comparison(contest, cells, None, time.perf_counter() - start, threads, lambda: _joined(kept, schema), cards)
-    folder = Path(out)
+    folder = place_of(out)
     if not overwrite:
         _refuse_foreign(folder)
     with Store(folder, contest, schema=schema, more=contest.as_named, overwrite=overwrite, repair=repair, note=note) as store:
@@ -147,14 +149,13 @@ def _run(
             write_atomically(folder / CARDS, lambda path: _write_cards(path, cards))
             write_atomically(folder / RESULT, lambda path: path.write_bytes(text.encode()))
             files = [
-                {"name": name, "bytes": (folder / name).stat().st_size, "sha256": file_sha256(folder / name)}
-                for name in (CARDS, RESULT)
+                {"name": name, "bytes": file_size(folder / name), "sha256": file_sha256(folder / name)} for name in (CARDS, RESULT)
             ]
         store.write_manifest(complete=True, more={"kind": "compare", "files": files})
     return result
 
 
-def _refuse_foreign(folder: Path) -> None:
+def _refuse_foreign(folder: Place) -> None:
     """Refuse a folder with files in the way of a comparison's that no run left there, before anything is played.
 
     Raises:
@@ -166,7 +167,7 @@ def _refuse_foreign(folder: Path) -> None:
         try:
             foreign = path.exists() and not (of_a_run and is_page(path))
         except OSError as error:
-            raise RunError(f"file {str(path)!r} cannot be read: {error.strerror}") from None
+            raise RunError(f"file {str(path)!r} cannot be read: {error.strerror or error}") from None
         if foreign:
             raise BadInput(f"file {str(path)!r} is in the way and no comparison's; accepted: another folder, or --overwrite")
 
@@ -184,11 +185,12 @@ def _joined(tables: list[pa.Table], schema: pa.Schema) -> pa.Table:
     return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
-def _read(folder: Path, schema: pa.Schema) -> pa.Table:
-    import pyarrow.dataset as ds
-
-    files = sorted(str(path) for path in folder.glob("part-*.parquet"))
-    return ds.dataset(files, schema=schema).to_table()
+def _read(folder: Place, schema: pa.Schema) -> pa.Table:
+    tables = []
+    for path in part_paths(folder).values():
+        with open_parquet(path) as parquet:
+            tables.append(parquet.read().cast(schema))
+    return _joined(tables, schema)
 
 
 def _write_cards(path: Path, cards: pa.Table) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config
+from simcore.batches.places import check_folder
 from simcore.batches.run import available_threads, run_simulation
 from simcore.batches.single import fresh_folder, write_manifest
 from simcore.designing.drama import Story, story_of
@@ -107,6 +108,7 @@ def balance(
     """
     question = BalanceQuestion.of(game, **options)
     if out is not None:
+        check_folder(out)
         fresh_folder(Path(out), overwrite=overwrite)
     found = answer(question, threads=threads, progress=progress)
     if out is not None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from simcore.batches.store import MANIFEST, file_sha256
+from simcore.batches.places import Place, place_of
+from simcore.batches.store import MANIFEST, file_sha256, open_parquet
 from simcore.errors import BadInput, RunError
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _BATCH_ROWS = 1 << 16
 class Result:
     """A folder that a command wrote: its manifest, whole, and the names of its tables."""
 
-    folder: Path
+    folder: Place
     kind: str
     manifest: dict[str, Any]
 
@@ -54,11 +55,10 @@ class Result:
             BadInput: it lacks a column.
         """
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         path = self.folder / name
         try:
-            with pq.ParquetFile(path) as file:
+            with open_parquet(path) as file:
                 missing = [column for column in columns if column not in file.schema_arrow.names]
                 if missing:
                     raise BadInput(f"file {str(path)!r} has no column {missing[0]!r}: it is not of a result of kind {self.kind!r}")
@@ -106,14 +106,14 @@ def _by_word(batch: pa.RecordBatch, by: str, value: str) -> Iterator[tuple[str, 
             yield str(word), chosen
 
 
-def open_result(folder: str | Path) -> Result:
+def open_result(folder: str | Place) -> Result:
     """Read and check a result's folder.
 
     Raises:
         BadInput: it is no folder, holds no result, or one of a kind that has no report.
         RunError: a file is missing or damaged.
     """
-    folder = Path(folder)
+    folder = place_of(folder)
     path = folder / MANIFEST
     accepted = "accepted: a folder written by " + ", ".join(f"'{command}'" for command in KINDS.values())
     if not folder.is_dir():
@@ -125,7 +125,7 @@ def open_result(folder: str | Path) -> Result:
     except FileNotFoundError:
         raise BadInput(f"folder {str(folder)!r} holds no {MANIFEST}; {accepted}") from None
     except OSError as error:
-        raise BadInput(f"file {str(path)!r} cannot be read: {error.strerror}") from None
+        raise BadInput(f"file {str(path)!r} cannot be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise BadInput(f"file {str(path)!r} is not JSON: {error or type(error).__name__}") from None
     if not isinstance(manifest, dict) or not isinstance(manifest.get("config"), dict):
@@ -161,6 +161,6 @@ def _check_files(result: Result) -> None:
         try:
             same = file_sha256(path) == entry["sha256"]
         except OSError as error:
-            raise RunError(f"file {str(path)!r} cannot be read: {error.strerror}") from None
+            raise RunError(f"file {str(path)!r} cannot be read: {error.strerror or error}") from None
         if not same:
             raise RunError(f"file {str(path)!r} is damaged: its SHA-256 is not the manifest's")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from simcore.batches.beside import is_page
+from simcore.batches.places import Place, place_of
 from simcore.batches.store import write_atomically
 from simcore.errors import BadInput, RunError, SimcoreError
 from simcore.reports.blocks import Page
@@ -35,14 +35,14 @@ class Report:
     title: str
     html: str = field(repr=False)
     markdown: str = field(repr=False)
-    files: tuple[Path, ...] = ()
+    files: tuple[Place, ...] = ()
 
 
-def report(folder: str | Path, *, out: str | Path | Sequence[str | Path] = (), overwrite: bool = False) -> Report:
+def report(folder: str | Place, *, out: str | Place | Sequence[str | Place] = (), overwrite: bool = False) -> Report:
     """Turn a finished result into one self-contained HTML page and Markdown.
 
     Args:
-        folder: what ``simulate``, ``choose`` or another command wrote with ``out``.
+        folder: what ``simulate``, ``choose`` or another command wrote with ``out``, also into an object store.
         out: files to write, ``.html`` or ``.md``.
         overwrite: replace files that are no reports (reports are replaced anyway).
 
@@ -53,7 +53,7 @@ def report(folder: str | Path, *, out: str | Path | Sequence[str | Path] = (), o
         BadInput: the folder holds no result, or one that cannot be read; a file to write is of another form or in the way.
         RunError: a table is missing or damaged, or a file cannot be written.
     """
-    files = [Path(path) for path in ([out] if isinstance(out, str | Path) else out)]
+    files = [place_of(path) for path in ([out] if isinstance(out, str | Place) else out)]
     for path in files:
         _check_target(path, overwrite=overwrite)
     result = open_result(folder)
@@ -73,7 +73,7 @@ def report(folder: str | Path, *, out: str | Path | Sequence[str | Path] = (), o
     return made
 
 
-def _check_target(path: Path, *, overwrite: bool) -> None:
+def _check_target(path: Place, *, overwrite: bool) -> None:
     """Check a file to write before any work.
 
     Raises:
@@ -82,11 +82,11 @@ def _check_target(path: Path, *, overwrite: bool) -> None:
     """
     if path.suffix.lower() not in _FORMS:
         raise BadInput(f"file {str(path)!r} has no form known; accepted: names ending in {', '.join(_FORMS)}")
-    if overwrite or not path.exists():
+    if overwrite:
         return
     try:
-        known = is_page(path)
+        known = not path.exists() or is_page(path)
     except OSError as error:
-        raise RunError(f"file {str(path)!r} cannot be written: {error.strerror}") from None
+        raise RunError(f"file {str(path)!r} cannot be written: {error.strerror or error}") from None
     if not known:
         raise BadInput(f"file {str(path)!r} is in the way and no report of simcore; accepted: another name, or --overwrite")
