@@ -23,6 +23,7 @@ __all__ = [
     "ZERO",
     "clz",
     "ctz",
+    "either",
     "gather_suit",
     "highest_bit",
     "lowest_bit",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     def ctz(x: U64) -> I64: ...
     def clz(x: U64) -> I64: ...
     def product(x: U64, y: U64) -> tuple[U64, U64]: ...
+    def either(condition: bool, x: Any, y: Any) -> Any: ...
     def _pdep(source: U64, mask: U64) -> U64: ...
     def _pext(source: U64, mask: U64) -> U64: ...
 
@@ -84,6 +86,12 @@ elif JIT:
         return types.UniTuple(types.uint64, 2)(types.uint64, types.uint64), codegen
 
     @intrinsic
+    def either(typingctx: Any, condition: Any, x: Any, y: Any) -> Any:
+        """Return x if the condition holds, else y, two integers of a kind: never a branch, so that loops can be vectorised."""
+        kind = types.uint64 if types.uint64 in (x, y) else types.int64
+        return kind(types.boolean, kind, kind), lambda ctx, b, sig, args: b.select(*args)
+
+    @intrinsic
     def _pdep(typingctx: Any, source: Any, mask: Any) -> Any:
         def codegen(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
             word = ir.IntType(64)
@@ -112,6 +120,9 @@ else:
 
     def clz(x: np.uint64) -> np.int64:
         return np.int64(64 - int(x).bit_length())
+
+    def either(condition: bool, x: Any, y: Any) -> Any:
+        return x if condition else y
 
     def product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
         whole = int(x) * int(y)

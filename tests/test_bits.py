@@ -44,6 +44,13 @@ def _products(xs, ys, out):
 
 
 @njit
+def _chosen(xs, ys, out, signed):
+    for i in range(len(xs)):
+        out[i] = bits.either(xs[i] < ys[i], xs[i], ys[i])
+        signed[i] = bits.either(xs[i] < ys[i], -1, np.int64(i))
+
+
+@njit
 def _cards(word, native, portable):
     for n in range(len(native)):
         native[n] = bits.nth_card(word, n)
@@ -122,6 +129,14 @@ def test_lowest_and_highest_bit(words: list[int]) -> None:
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1))
 def test_product(pairs: list[tuple[int, int]]) -> None:
     check_products_of(pairs)
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1))
+def test_either(pairs: list[tuple[int, int]]) -> None:
+    out, signed = np.empty(len(pairs), np.uint64), np.empty(len(pairs), np.int64)
+    _chosen(_words([x for x, _ in pairs]), _words([y for _, y in pairs]), out, signed)
+    assert out.tolist() == [min(pair) for pair in pairs]
+    assert signed.tolist() == [-1 if x < y else i for i, (x, y) in enumerate(pairs)]
 
 
 @given(WORDS)

@@ -23,6 +23,7 @@ from simcore.cards import SEATS, cards_of, format_hand
 from simcore.deals.shuffle import lots_of_round
 from simcore.elections import auction, engine, play, policies, rows, state
 from simcore.elections.engine import advance, apply, force_contract, prepare, start_deal
+from simcore.elections.many_at_once import BLOCK, LANES, QUESTIONS
 from simcore.elections.play import credits_of, result_of
 from simcore.elections.trace import trace, verify_trace
 from simcore.elections.two_at_once import DEAL_STATE
@@ -122,6 +123,7 @@ class Run:
         given: np.ndarray | None = None,
         key: int = 77,
         two: bool = False,
+        many: bool = False,
         records: tuple[Any, Any] | None = None,
     ) -> None:
         self.ruleset = load_ruleset(ruleset)
@@ -141,6 +143,16 @@ class Run:
             pair = np.zeros(2, DEAL_STATE).view(np.recarray)
             given_and_kept = (self.hands, self.names, self.points, 0, self.tally)
             rows.run_random(self.ruleset.record[0], options, np.uint64(first), deals, pair, record(SOURCE), *given_and_kept)
+            return
+        if many:
+            # working space may hold anything
+            block, questions, deal = (np.zeros(1, dtype).view(np.recarray) for dtype in (BLOCK, QUESTIONS, DEAL_STATE))
+            for array in (block, questions, deal):
+                array.view(np.uint8)[:] = list(random.Random(deals).randbytes(array.nbytes))
+            lots = np.full((deals, 4), -9, np.int8)
+            working = (block[0], questions[0], deal[0], lots, record(SOURCE))
+            given_and_kept = (self.hands, self.names, self.points, 0, self.tally)
+            rows.run_experts(self.ruleset.record[0], options, np.uint64(first), deals, *working, *given_and_kept)
             return
         self.written = rows.run_deals(
             rules=self.ruleset.record[0],
@@ -581,6 +593,55 @@ def test_two_deals_at_a_time_are_what_the_engine_plays(name: str) -> None:
                     assert (getattr(fast, attribute) == getattr(slow, attribute)).all(), (options, deals, attribute)
 
 
+#: Odd cards of many kinds, in low and high contracts, more than one a suit and none; payoffs as large as they may be.
+ODD = """
+game = "elections"
+name = "odd"
+[[types]]
+id = "a"
+contracts = ["low", "large", "honours", "nothing"]
+[contracts.low]
+trump = "hearts"
+low = true
+trick = -3
+most_tricks = -20
+suits = { hearts = 2 }
+cards = { HA = 7, H2 = -9, S7 = 4, C9 = -4, CA = -100 }
+[contracts.large]
+trump = "diamonds"
+trick = 500
+most_tricks = 500
+suits = { hearts = 500, diamonds = -500, spades = 17 }
+cards = { DA = 500, D2 = -500, S7 = 400, H9 = -499 }
+[contracts.honours]
+trump = "none"
+cards = { SA = 4, SK = 3, SQ = 2, SJ = 1, HQ = -12, DA = 4, DK = 3, CA = 4, CK = 3, CQ = 2, CJ = 1, CT = 1, C2 = -5 }
+[contracts.nothing]
+trump = "clubs"
+"""
+
+
+@pytest.mark.parametrize("name", [*NAMES, "odd"])
+def test_deals_of_experts_in_lockstep_are_what_the_engine_plays(name: str) -> None:
+    """Forced contracts, expert in every seat: rows, hands and tallies, of part of a block, of a block and of more than two."""
+    given = simcore.deal_hands(3, 0, 31)
+    everyone = {key: values[1] for key, values in CHOICE.items()} | {"failure_bonus": 3}
+    as_it_is = parse_ruleset(ODD) if name == "odd" else load_ruleset(name)
+    for ruleset in (as_it_is, as_it_is.with_choices(**everyone)):
+        for deals, options in (
+            (1, {"contract": 1, "first": 2**63 - 32, "pairs": rows.LOT_PAIRS, "dealer": 2}),
+            (31, {"contract": rows.RANDOM_CONTRACT, "first": 7, "pairs": 3, "declarer": 1, "given": given}),
+            (31, {"contract": rows.ALL_CONTRACTS, "given": given}),
+            (LANES, {"contract": 0, "first": 3}),
+            (2 * LANES + 9, {"contract": rows.RANDOM_CONTRACT}),
+            (2 * LANES + 1, {"contract": rows.ALL_CONTRACTS, "first": 5}),
+        ):
+            fast = Run(ruleset, deals, many=True, policies=EXPERT, **options)
+            slow = Run(ruleset, deals, policies=EXPERT, **options)
+            for attribute in ("names", "points", "hands", "tally"):
+                assert (getattr(fast, attribute) == getattr(slow, attribute)).all(), (options, deals, attribute)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_points_add_up_in_every_deal(name: str) -> None:
     """E15, over 4,000 deals with the auction and 500 in every contract, random and greedy."""
@@ -727,7 +788,8 @@ from simcore.rules import load_ruleset
 out = []
 for ruleset in ("elections", "elections-joint", "variety", "tricks"):
     rules = load_ruleset(ruleset).with_choices(lead="left-of-dealer", low_trump="plain", result="both-signs")
-    for options in ({}, {"players": "greedy"}, {"contract": "random", "player": {"E": "greedy"}}):
+    lot = {"contract": "random"}
+    for options in ({}, {"players": "greedy"}, lot | {"player": {"E": "greedy"}}, lot | {"players": "expert"}):
         for given in (ruleset, rules):
             out.append(simcore.replay("elections", ruleset=given, seed=2**127 + 12, deals=3, **options))
         table = simcore.simulate("elections", ruleset=ruleset, seed=12, first=6, deals=4, hands=True, threads=1, **options)
@@ -756,6 +818,7 @@ def test_no_variable_of_a_kernel_called_from_python_is_a_float() -> None:
     verify_trace(data, load_ruleset("elections"))
     Deal("elections", 2, GREEDY, forced=(0, 1, 2)).play_out()
     Run(deals=2)
+    Run(deals=2, contract=0, many=True)
 
     def floats(kernel: Any) -> list[str]:
         lines = [line for one in kernel.overloads.values() for line in str(one.type_annotation).splitlines()]

@@ -409,6 +409,7 @@ import sys, types, simcore
 for game in ("elections", "showcase"):
     for players in ("random", "greedy"):
         simcore.simulate(game, seed=1, deals=3, players=players, threads=1)
+simcore.simulate("elections", seed=1, deals=3, contract="nt-most", players="expert", threads=1)
 bad, seen = [], 0
 for name, module in sorted(sys.modules.items()):
     if not name.startswith("simcore."):

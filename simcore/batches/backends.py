@@ -15,7 +15,7 @@ import numpy as np
 from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
 from simcore.cards import ALL_CARDS, SEATS, format_card
 from simcore.deals.dealing import deal_conditioned
-from simcore.players import RANDOM, REFUSED, SPECIALISED
+from simcore.players import EXPERT, RANDOM, REFUSED, SPECIALISED
 from simcore.plugins import Decision, failure, specialise, stuck
 from simcore.rng import SOURCE, STREAM, seed_words
 from simcore.rules import TRUMPS
@@ -252,6 +252,8 @@ class ElectionsBackend(GameBackend):
         options.hands_given = config.given is not None or config.plan is not None
         # a forced contract between random players: nobody is asked for anything but random cards
         self._random = config.contract is not None and all(player.policies[2] == RANDOM for player in config.players)
+        # and between four experts, who all think the same way: many deals in lockstep
+        self._experts = config.contract is not None and all(player.policies[2] == EXPERT for player in config.players)
         words: dict[str, tuple[str, ...]] = {
             "dealer": tuple(SEATS),
             "status": ("played", "passed-out", "redealt"),
@@ -314,6 +316,28 @@ class ElectionsBackend(GameBackend):
                 np.uint64(first),
                 deals,
                 pair,
+                _record(SOURCE),
+                hands,
+                names,
+                points,
+                row,
+                tally["sums"],
+            )
+            tally["statuses"][0] += deals * self.rows_per_deal  # all played
+            return None
+        if self._experts and not show:
+            from simcore.elections.many_at_once import BLOCK, QUESTIONS
+            from simcore.elections.two_at_once import DEAL_STATE
+
+            self._rows.run_experts(
+                self._rules,
+                options,
+                np.uint64(first),
+                deals,
+                _record(BLOCK),
+                _record(QUESTIONS),
+                _record(DEAL_STATE),
+                np.empty((deals, 4), np.int8),
                 _record(SOURCE),
                 hands,
                 names,

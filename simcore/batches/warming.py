@@ -25,6 +25,8 @@ def warm() -> Iterator[str]:
         run_simulation(make_config(game, seed=0, deals=8, players="greedy"), threads=1)
         # random players, where nobody is asked: a kernel of its own
         run_simulation(make_config(game, seed=0, deals=8, contract="random" if game == "elections" else None), threads=1)
+        if game == "elections":  # four experts, who play many deals at once
+            run_simulation(make_config(game, seed=0, deals=8, contract="random", players="expert"), threads=1)
         list(replay_config(make_config(game, seed=0, deals=1)))
         yield game
     deal = "N:KT9... QJ8... 765... A32..."

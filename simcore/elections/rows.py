@@ -14,6 +14,7 @@ from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ZERO, popcount
 from simcore.deals.shuffle import deal_four, lots_of_round
 from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
+from simcore.elections.many_at_once import LANES, play_many, put_down
 from simcore.elections.play import DRAW, WIN, credits_of, result_from, result_of
 from simcore.elections.state import PLAYED
 from simcore.elections.two_at_once import finish, play_two
@@ -29,6 +30,7 @@ __all__ = [
     "TALLY",
     "WITH_AUCTION",
     "run_deals",
+    "run_experts",
     "run_random",
 ]
 
@@ -299,14 +301,98 @@ def run_random(
                 pair[1].contract = again
             play_two(rules, pair[0], pair[1])
             for side in range(min(2, deals - begin)):
-                deal = pair[side]
-                cards = deal.taken[deal.declarer] | deal.taken[deal.declarer ^ deal.pairing]
-                attackers, defenders, result = result_from(rules, deal.contract, cards, popcount(cards) >> 2)
-                _count_alone(tally, deal.contract, result, attackers)
-                if options.want_rows == 1:
-                    finish(rules, deal)
-                    row = offset + (begin + side) * repeat + again
-                    _write_row(rules, PLAYED, deal, row, names, points, attackers, defenders, result)
+                _settle(rules, options, pair[side], offset + (begin + side) * repeat + again, names, points, tally)
+
+
+@njit
+def run_experts(
+    rules: Any,
+    options: Any,
+    first: U64,
+    deals: I64,
+    block: Any,
+    questions: Any,
+    deal: Any,
+    lots: Any,
+    source: Any,
+    hands: Any,
+    names: Any,
+    points: Any,
+    offset: I64,
+    tally: Any,
+) -> None:
+    """Do what :func:`run_deals` does where the contract is forced and every seat is played by ``expert``: many deals in lockstep.
+
+    Deals of contracts by lot are played contract by contract.
+
+    Args:
+        block, questions, deal: BLOCK, QUESTIONS and DEAL_STATE, working space; the rest as in :func:`run_deals`.
+        lots: int8[deals, 4], working space: dealer, declarer, pairing and contract of each deal.
+    """
+    contracts = np.int64(rules.contracts)
+    by_lot = options.contract == RANDOM_CONTRACT
+    first_dealer, lot_pairing = lots_of_round(source, options.key0, options.key1, first >> _THREE)
+    for place in range(deals):
+        index = first + np.uint64(place)
+        first_dealer, lot_pairing = _lots(options, source, index, first_dealer, lot_pairing)
+        declarer, pairing, contract = _forced(options, source, index, contracts, lot_pairing)
+        lots[place, 0] = _dealer(options, index, first_dealer)
+        lots[place, 1] = declarer
+        lots[place, 2] = pairing
+        lots[place, 3] = contract
+    for contract in range(contracts if by_lot else np.int64(1)):
+        lane = np.int64(0)
+        for place in range(deals):
+            if by_lot and lots[place, 3] != contract:
+                continue
+            n, e, s, w = _hands_of(options, source, first + np.uint64(place), place, hands)
+            block.dealt[0, lane], block.dealt[1, lane], block.dealt[2, lane], block.dealt[3, lane] = n, e, s, w
+            block.dealer[lane] = lots[place, 0]
+            block.declarer[lane] = lots[place, 1]
+            block.pairing[lane] = lots[place, 2]
+            block.place[lane] = place
+            lane += 1
+            if lane == LANES:
+                _play_block(rules, options, block, questions, lane, deal, lots, offset, names, points, tally)
+                lane = np.int64(0)
+        if lane > 0:
+            _play_block(rules, options, block, questions, lane, deal, lots, offset, names, points, tally)
+
+
+@njit
+def _play_block(
+    rules: Any,
+    options: Any,
+    block: Any,
+    questions: Any,
+    deals: I64,
+    deal: Any,
+    lots: Any,
+    offset: I64,
+    names: Any,
+    points: Any,
+    tally: Any,
+) -> None:
+    """Play the deals of a block, in their one contract or in all, and write and count them."""
+    every = options.contract == ALL_CONTRACTS
+    repeat = np.int64(rules.contracts) if every else np.int64(1)
+    for again in range(repeat):
+        contract = again if every else np.int64(lots[block.place[0], 3])
+        play_many(rules, block, questions, deals, np.uint64(contract))
+        for lane in range(deals):
+            put_down(block, lane, contract, deal)
+            _settle(rules, options, deal, offset + block.place[lane] * repeat + again, names, points, tally)
+
+
+@njit
+def _settle(rules: Any, options: Any, deal: Any, row: I64, names: Any, points: Any, tally: Any) -> None:
+    """Count a finished deal (DEAL_STATE), and write its row if that is wanted."""
+    cards = deal.taken[deal.declarer] | deal.taken[deal.declarer ^ deal.pairing]
+    attackers, defenders, result = result_from(rules, deal.contract, cards, popcount(cards) >> 2)
+    _count_alone(tally, deal.contract, result, attackers)
+    if options.want_rows == 1:
+        finish(rules, deal)
+        _write_row(rules, PLAYED, deal, row, names, points, attackers, defenders, result)
 
 
 @njit
