@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -312,12 +314,65 @@ def test_a_read_only_disk(run: Run, tmp_path: Path) -> None:
         assert run("replay", "--run", disk / "run", "--first", 7).stdout, "what was written is read from there all the same"
 
 
-def test_a_folder_that_may_not_be_written(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "shut").mkdir(mode=0o555)
-    if os.access(tmp_path / "shut", os.W_OK):
-        pytest.skip("this user may write everywhere")
-    done = run("simulate", "elections", "--deals", 80, "--out", tmp_path / "shut", status=1)
-    assert "cannot be written: Permission denied" in last_line(done)
+def _ordinary() -> None:
+    """Take from root what lets it write everywhere (CAP_DAC_OVERRIDE, by PR_CAPBSET_DROP), for the program started next."""
+    if ctypes.CDLL(None, use_errno=True).prctl(24, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+@pytest.fixture
+def shut() -> Iterator[tuple[Path, Run]]:
+    """A folder that may be read and not written, and the command line for which that holds: root's too, or else another user's."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # another user does not get through to tmp_path
+        folder, home = Path(name) / "folder", Path(name) / "home"
+        folder.mkdir()
+        home.mkdir()
+        Path(name).chmod(0o755)
+        folder.chmod(0o555)
+        env = os.environ | {"HOME": str(home), "TMPDIR": str(home), "PYTHONPATH": str(ROOT)}
+        ways: list[dict[str, Any]] = [{}]
+        if os.geteuid() == 0:
+            os.chown(home, 65534, 65534)
+            other = {"user": 65534, "group": 65534, "extra_groups": [], "env": env | {"SIMCORE_CACHE_DIR": str(home)}}
+            ways = [{"preexec_fn": _ordinary}, other]
+        code = f"import os, sys, cli.main; sys.exit(os.access({str(folder)!r}, os.W_OK))"
+        for way in ways:
+            options = {"env": env} | way
+            try:
+                tried = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=False, **options)
+            except (OSError, subprocess.SubprocessError):
+                continue
+            if tried.returncode == 0:
+                break
+        else:
+            pytest.skip("no command can be started here that may not write everywhere")
+        try:
+            yield folder, lambda *args, status=0: alone(*args, status=status, **options)
+        finally:
+            folder.chmod(0o755)
+
+
+def test_a_folder_that_may_not_be_written(shut: tuple[Path, Run]) -> None:
+    folder, run_there = shut
+    for out in (folder, folder / "new"):
+        done = run_there("simulate", "elections", "--deals", 80, "--out", out, status=1)
+        assert last_line(done) == f"simcore: folder '{out}' cannot be written: Permission denied"
+    assert not list(folder.iterdir())
+
+
+def test_a_run_that_may_be_read_only(shut: tuple[Path, Run]) -> None:
+    folder, run_there = shut
+    folder.chmod(0o755)
+    args = ["simulate", "elections", "--deals", 80, "--seed", 1, "--out", folder]
+    alone(*args)
+    (folder / ".lock").chmod(0o444)
+    folder.chmod(0o555)
+    whole = contents(folder)
+    assert last_line(run_there(*args, status=1)) == f"simcore: folder '{folder}' cannot be written: Permission denied"
+    refused = last_line(run_there("report", folder, status=1))
+    assert refused == f"simcore: file '{folder / 'report.html'}' cannot be written: Permission denied"
+    assert "# " in run_there("report", folder, "--out", "-").stdout
+    assert contents(folder) == whole
 
 
 def test_a_limit_on_the_size_of_files(tmp_path: Path) -> None:
