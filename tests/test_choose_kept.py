@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from cli.main import main
 from simcore.batches.store import MANIFEST, part_name, part_paths
 from simcore.choosing import kept as kept_module
 from simcore.choosing.kept import KeptInFolder
+from simcore.choosing.pieces import Stretch
 from simcore.errors import BadInput, RunError
 
 HAND = "AKQJT98.AK.32.32"
@@ -31,6 +33,16 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".lock"}
 
 
+class Clock:
+    """Stands for the module ``time``: these times, then the last for ever."""
+
+    def __init__(self, times: list[float]) -> None:
+        self._times = times
+
+    def monotonic(self) -> float:
+        return self._times.pop(0) if len(self._times) > 1 else self._times[0]
+
+
 class Enough(Exception):
     """Stands for whatever ends a process."""
 
@@ -44,7 +56,7 @@ def test_stopped_after_every_piece_of_work(name: str, tmp_path: Path, monkeypatc
     assert not part_paths(tmp_path / "whole")
     original, stopped, made = KeptInFolder.recall, 0, 0
 
-    def recall(self: KeptInFolder, what: str, make: Any) -> Any:
+    def recall(self: KeptInFolder, what: str, make: Any, *whole: Any) -> Any:
         nonlocal made
         number = self._next
 
@@ -53,7 +65,7 @@ def test_stopped_after_every_piece_of_work(name: str, tmp_path: Path, monkeypatc
             made += 1
             return make()
 
-        arrays = original(self, what, making)
+        arrays = original(self, what, making, *whole)
         if number == stopped:
             raise Enough
         return arrays
@@ -85,8 +97,8 @@ def test_resume_takes_the_question_from_the_folder(
         options = options | {"ruleset": "tricks", "partner": "lot", "confidence": 0.9}
     original = KeptInFolder.recall
 
-    def recall(self: KeptInFolder, what: str, make: Any) -> Any:
-        original(self, what, make)
+    def recall(self: KeptInFolder, what: str, make: Any, *whole: Any) -> Any:
+        original(self, what, make, *whole)
         raise Enough
 
     with monkeypatch.context() as patch:
@@ -147,8 +159,78 @@ def test_what_does_not_fit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert contents(folder) == contents(tmp_path / "whole")
 
 
-def test_an_answer_limited_by_time_starts_anew(tmp_path: Path) -> None:
-    game, options = QUESTIONS["showcase"]
-    choices = simcore.choose(game, seed=5, out=tmp_path / "run", max_time="60s", **options)
+@pytest.mark.parametrize("name", list(QUESTIONS))
+def test_an_answer_limited_by_time_goes_on_too(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each call has the time anew; with time enough the answer is that of a run without a limit."""
+    game, options = QUESTIONS[name]
+    if name == "both":
+        options = options | {"ruleset": "tricks"}
+    whole = simcore.choose(game, seed=5, **options)
+    original, made = KeptInFolder.recall, 0
+
+    def recall(self: KeptInFolder, what: str, make: Any, *whole: Any) -> Any:
+        nonlocal made
+        before = made
+
+        def making() -> Any:
+            nonlocal made
+            made += 1
+            return make()
+
+        arrays = original(self, what, making, *whole)
+        if made > before:
+            raise Enough
+        return arrays
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptInFolder, "recall", recall)
+        while True:
+            try:
+                choices = simcore.choose(game, seed=5, out=tmp_path / "run", max_time="1000s", **options)
+                break
+            except Enough:
+                assert len(part_paths(tmp_path / "run")) == made
+    assert choices.rows == whole.rows
+    assert choices.sampling == whole.sampling
     assert choices.config["reproducible"] is False
     assert sorted(contents(tmp_path / "run")) == [MANIFEST, "worlds.parquet"]
+    again = simcore.choose(game, seed=5, out=tmp_path / "run", max_time="1000s", **options)
+    assert again.data() == json.loads(json.dumps(choices.data()))
+
+
+def test_what_time_cut_short_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rollouts that end in the middle of a batch, then exact values; the next call goes on with both."""
+    game, options = QUESTIONS["both"]
+    options = options | {"ruleset": "tricks", "max_deals": 900, "max_solved": 30, "max_time": "1000s"}
+    original, take = KeptInFolder.recall, Stretch.take
+    asked: list[str] = []
+    now = time.monotonic()
+
+    def recall(self: KeptInFolder, what: str, make: Any, *whole: Any) -> Any:
+        def making() -> Any:
+            asked.append(what)
+            return make()
+
+        arrays = original(self, what, making, *whole)
+        if what.startswith("solved 16"):
+            raise Enough
+        return arrays
+
+    def late(self: Stretch, first: int, end: int, *args: Any, **how: Any) -> Any:
+        if first < 512:
+            return take(self, first, end, *args, **how)
+        return take(self, first, end, *args, **how | {"deadline": 0.0})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeptInFolder, "recall", recall)
+        patch.setattr(Stretch, "take", late)
+        patch.setattr("simcore.choosing.elections.time", Clock([now, now, now + 1e6]))
+        with pytest.raises(Enough):
+            simcore.choose(game, seed=5, out=tmp_path / "run", **options)
+    assert [what.split(",")[0] for what in asked] == ["worlds from 0", "worlds from 512", "solved 0 to 16", "solved 16 to 24"]
+    assert len(part_paths(tmp_path / "run")) == 3, "not the batch that was cut short"
+    choices = simcore.choose(game, seed=5, out=tmp_path / "run", **options)
+    whole = simcore.choose(game, seed=5, **options)
+    assert choices.rows == whole.rows
+    assert choices.sampling == whole.sampling
+    assert choices.comparison == whole.comparison

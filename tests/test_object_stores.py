@@ -47,9 +47,9 @@ def test_an_answer_that_is_stopped_again_and_again(bucket: str, tmp_path: Path, 
     whole = simcore.choose("elections", out=tmp_path / "whole", **options)
     recall, stopped = KeptInFolder.recall, 0
 
-    def stopping(self: KeptInFolder, what: str, make: Any) -> Any:
+    def stopping(self: KeptInFolder, what: str, make: Any, *whole: Any) -> Any:
         known = len(self._store.parts)
-        arrays = recall(self, what, make)
+        arrays = recall(self, what, make, *whole)
         if len(self._store.parts) > known:
             raise Enough
         return arrays

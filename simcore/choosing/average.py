@@ -185,17 +185,20 @@ def average_elections(
         line = workers.line(_Hands(question, worlds, sizes), question.max_deals)
 
         def ask(first: int, end: int) -> dict[str, np.ndarray]:
+            nonlocal late
+
             def told(found: list[_HandResult]) -> None:
                 if progress is not None:
                     progress(first + len(found), question.max_deals)
 
-            return _packed(line.take(range(first, end), deadline=deadline, told=told))
+            found = line.take(range(first, end), deadline=deadline, told=told)
+            late = time.monotonic() >= deadline
+            return _packed(found)
 
         while not late and len(done) < question.max_deals and not (race.decided and done):
             wanted = min(max(sizes.first, len(done) // 4), question.max_deals - len(done))
             what = f"hands {len(done)} to {len(done) + wanted}"
-            batch = _unpacked(kept.recall(what, partial(ask, len(done), len(done) + wanted)))
-            late = time.monotonic() >= deadline
+            batch = _unpacked(kept.recall(what, partial(ask, len(done), len(done) + wanted), lambda: not late))
             hits = np.zeros((len(batch), count), np.int64)
             hits[np.arange(len(batch)), [result.best for result in batch]] = 1
             race.add(hits[:, race.active])

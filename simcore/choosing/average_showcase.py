@@ -201,16 +201,19 @@ def average_showcase(
         stretch = Stretch(line, pieces, _CHUNK, lambda rows, start, a, b: rows[a - start : b - start])
 
         def play(first: int, end: int) -> dict[str, np.ndarray]:
+            nonlocal late
+
             def told(end: int) -> None:
                 if progress is not None:
                     progress(end, most)
 
-            return {"rows": np.concatenate(stretch.take(first, end, deadline=deadline, told=told))}
+            found = stretch.take(first, end, deadline=deadline, told=told)
+            late = time.monotonic() >= deadline
+            return {"rows": np.concatenate(found)}
 
         while not late and done < most and not (race.decided and done):
             wanted = min(max(_FIRST_BATCH, done // 4), most - done)
-            batch = kept.recall(f"deals {done} to {done + wanted}", partial(play, done, done + wanted))["rows"]
-            late = time.monotonic() >= deadline
+            batch = kept.recall(f"deals {done} to {done + wanted}", partial(play, done, done + wanted), lambda: not late)["rows"]
             now = batch[np.arange(len(batch))[:, None], 4 + 6 * batch[:, 1:2] + np.arange(6)]
             best = now == now.max(1, keepdims=True)
             hits = best * (_SHARES // best.sum(1, keepdims=True))

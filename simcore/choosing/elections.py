@@ -298,7 +298,8 @@ def _draw(
         playing: tuple[list[int], list[int]] = ([], []) if silent else (contests[0].playing(), contests[1].playing())
         if not any(playing) and not silent:
             break
-        batch = _unpacked(kept.recall(f"worlds from {drawn.tested}, choices {playing}", partial(draw, playing)))
+        what = f"worlds from {drawn.tested}, choices {playing}"
+        batch = _unpacked(kept.recall(what, partial(draw, playing), lambda: not drawn.late))
         drawn.tested += batch.candidates
         drawn.accepted += len(batch.indices)
         batch = batch.first(limit - drawn.found)

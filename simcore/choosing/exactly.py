@@ -128,12 +128,13 @@ def solve_worlds(
 
         margins = line.take(numbers, tuple(playing), deadline=deadline, told=told, least=0)
         whole = len(margins) // len(playing) * len(playing)
+        solved.late = whole < len(numbers)
         return {"margins": np.array(margins[:whole], np.int64).reshape(-1, len(playing))}
 
     while not solved.late and solved.worlds < count and (playing := solved.contest.playing()):
         end = min(solved.worlds + max(_FIRST_BATCH if not solved.worlds else _LEAST_BATCH, solved.worlds // 4), count)
-        margins = kept.recall(f"solved {solved.worlds} to {end}, choices {playing}", partial(solve, playing, end))["margins"]
-        solved.late = len(margins) < end - solved.worlds
+        what = f"solved {solved.worlds} to {end}, choices {playing}"
+        margins = kept.recall(what, partial(solve, playing, end), lambda: not solved.late)["margins"]
         if len(margins):
             _add(solved, question, worlds, playing, margins)
     solved.seconds = time.monotonic() - start

@@ -2,6 +2,9 @@
 
 An answer is a function of its question and seed, so its n-th piece of work is the same whenever it is asked for: what is there is
 read, what is not is worked out and kept.  The parts hold arrays as bytes; when the answer is complete it takes their place.
+
+Where time is limited, a batch that it cut short is not kept, and the pieces may come in another order when the answer is gone on
+with: they are then told by what they are.
 """
 
 from __future__ import annotations
@@ -44,12 +47,12 @@ Arrays = dict[str, np.ndarray]
 class Kept:
     """Keeps nothing: every piece of work is done when it is asked for."""
 
-    def recall(self, what: str, make: Callable[[], Arrays]) -> Arrays:
+    def recall(self, what: str, make: Callable[[], Arrays], whole: Callable[[], bool] = lambda: True) -> Arrays:
         """Return a piece of work: arrays by name.
 
         Args:
-            what: tells which; the same question asks for the same pieces in the same order.
-            make: does it.
+            what: tells which; the same question asks for the same pieces in the same order, but where time is limited.
+            make: does it; whole: tells whether all of it was done.
         """
         return make()
 
@@ -98,9 +101,9 @@ class KeptInFolder(Kept):
     def __exit__(self, *_: object) -> None:
         self._store.close()
 
-    def recall(self, what: str, make: Callable[[], Arrays]) -> Arrays:
-        """Return a piece of work: read if it is in the folder, else done and kept."""
-        number, self._next = self._next, self._next + 1
+    def recall(self, what: str, make: Callable[[], Arrays], whole: Callable[[], bool] = lambda: True) -> Arrays:
+        """Return a piece of work: read if it is in the folder, else done and kept if it is whole."""
+        number = self._number(what)
         path = self._store.path(number)
         if number in self._store.parts:
             if self._store.parts[number]["tally"] != {"what": what}:
@@ -108,8 +111,18 @@ class KeptInFolder(Kept):
             with contextlib.suppress(FileNotFoundError):  # another driver was ready first, in an object store
                 return _read(path)
         arrays = make()
-        self._store.add_part(number, partial(self._write, number=number, what=what, arrays=arrays))
+        if whole():
+            self._store.add_part(number, partial(self._write, number=number, what=what, arrays=arrays))
         return arrays
+
+    def _number(self, what: str) -> int:
+        """Return the number of a piece of work: the next one, where the clock has no say."""
+        parts = self._store.parts
+        if not self._work.described["reproducible"]:
+            known = (number for number, part in parts.items() if part["tally"] == {"what": what})
+            return next(known, max(parts, default=-1) + 1)
+        self._next += 1
+        return self._next - 1
 
     def _write(self, path: Path, number: int, what: str, arrays: Arrays) -> None:
         import pyarrow as pa

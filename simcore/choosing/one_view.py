@@ -185,19 +185,22 @@ def answer_view(
         line = workers.line(pieces, len(pieces.edges))
 
         def play(first: int, end: int, playing: list[int]) -> dict[str, np.ndarray]:
+            nonlocal late
             numbers = range(*(bisect_left(pieces.edges, (edge, 0)) for edge in (first, end)))
 
             def told(found: list[np.ndarray]) -> None:
                 if progress is not None:
                     progress(first + sum(map(len, found)), question.most)
 
-            return {"points": np.concatenate(line.take(numbers, tuple(playing), deadline=deadline, told=told))}
+            found = line.take(numbers, tuple(playing), deadline=deadline, told=told)
+            late = time.monotonic() >= deadline
+            return {"points": np.concatenate(found)}
 
         while not late and done < question.most and not (race.decided and done):
             wanted = _batch(done, question.most)
             playing = list(race.active)
-            points = kept.recall(f"worlds {done} to {done + wanted}", partial(play, done, done + wanted, playing))["points"]
-            late = time.monotonic() >= deadline
+            what = f"worlds {done} to {done + wanted}"
+            points = kept.recall(what, partial(play, done, done + wanted, playing), lambda: not late)["points"]
             race.add((points > _TRICKS // 2).astype(np.int64) if question.objective == "win" else points.astype(np.int64))
             batches.append((done, playing, points))
             done += len(points)

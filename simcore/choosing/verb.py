@@ -96,8 +96,7 @@ def _choose(
         with KeptInFolder(place_of(out), work, overwrite=overwrite, repair=repair, note=note) as kept:
             choices = kept.finished()
             if choices is None:
-                # where the clock has a say, another call is another answer
-                choices = answer(kept if work.described["reproducible"] else Kept())
+                choices = answer(kept)
                 kept.finish(choices)
             return choices
 
