@@ -351,6 +351,31 @@ def test_a_worker_killed_one_added_late_one_of_another_version(two: Processes, t
     assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
 
 
+@pytest.mark.parametrize("verb", ["choose", "compare"])
+def test_a_worker_killed_while_results_are_taken_in_order(two: Processes, verb: str) -> None:
+    def progress(done: int, total: int) -> None:
+        if done > total // 4 and len(two.workers) == before:
+            two.workers.pop(0).kill()
+            two.add()
+            two.add()
+
+    before = len(two.workers)
+    if verb == "choose":
+        asked: dict[str, Any] = {"hand": "QT.K96.J763.J865", "seat": "S", "seed": 5, "confidence": 0.9999999, "max_deals": 400_000}
+        alone, spread = (
+            choose("elections", threads=1, **asked),
+            choose("elections", cluster=two.address, progress=progress, **asked),
+        )
+        assert spread.rows == alone.rows
+        assert spread.worlds().equals(alone.worlds())
+    else:
+        contest = make_contest("elections", ["expert", "greedy"], contract="all", deals=60_000, seed=2, solved=0)
+        spread_ = run_contest(contest, cluster=two.address, progress=progress)
+        assert spread_.data() == run_contest(contest, threads=1).data()
+    assert len(two.workers) == before + 1
+    two.workers.pop().kill()
+
+
 def test_no_worker_of_this_version(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     processes = Processes(tmp_path)

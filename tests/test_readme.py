@@ -58,3 +58,35 @@ def test_commands_then_python_blocks(folder: Path) -> None:
         done = _run([sys.executable, "-W", "ignore", "-c", block], folder)
         assert done.returncode == 0, done.stderr
         assert "nan" not in done.stdout.lower()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")  # of Dask's against pandas
+def test_the_tables_of_a_large_run_are_read_as_its_manual_says(tmp_path: Path) -> None:
+    """DuckDB, Polars and Dask agree with the run's own summary; a folder in the place of the object store."""
+    import ast
+
+    import duckdb
+
+    import simcore
+
+    run = simcore.simulate("elections", deals=4000, seed=1, contract="random", rounds=True, out=tmp_path / "run")
+    expected = {row["contract"]: row["mean_attackers"] for row in run.summary().to_pylist()}
+    text = (Path(__file__).parent.parent / "docs/scale.md").read_text("utf-8")
+    blocks = re.findall(r"```\n(.*?)```", text.split("## Reading the tables")[1], re.DOTALL)
+    sql, *programs = [block.replace("s3://bucket", str(tmp_path)) for block in blocks]
+    rows = duckdb.sql(shlex.split(sql)[2]).fetchall()
+    found = [{contract: mean for contract, _, mean in rows}]
+    assert sum(count for _, count, _ in rows) == 4000
+    for program in programs:
+        if "dask" in program:
+            pytest.importorskip("dask.dataframe", reason="needs the extra 'cluster'")
+        lines = ast.parse(program).body
+        assert isinstance(lines[-1], ast.Expr)
+        names: dict[str, object] = {"Client": lambda address: None}
+        steps = [line for line in lines[:-1] if "Client" not in ast.unparse(line) or "import" not in ast.unparse(line)]
+        exec(compile(ast.Module(steps, []), "scale.md", "exec"), names)
+        value = eval(compile(ast.Expression(lines[-1].value), "scale.md", "eval"), names)
+        found.append(dict(value.rows()) if hasattr(value, "rows") else dict(value))
+    assert len(found) == 3
+    for means in found:
+        assert means == pytest.approx(expected)
