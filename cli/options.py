@@ -65,10 +65,10 @@ class OutType(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path; see :class:`click.ParamType`."""
-        if isinstance(value, str) and "://" in value:
+        if isinstance(value, str) and ("://" in value or value == "" or value.startswith(("s3:", "gs:"))):
             from simcore.batches.places import place_of
 
-            if not self._store:
+            if value and not self._store:
                 raise BadInput(f"{param.opts[0] if param else 'folder'} {value!r} is an address; accepted: a folder")
             return place_of(value)
         return super().convert(value, param, ctx)

@@ -87,7 +87,10 @@ def test_addresses_of_object_stores() -> None:
     assert (place / "part").name == "part"
     assert (place / "part").parent == place
     assert place_of("run") == Path("run")
-    for bad in ("http://bucket/run", "s3:///run", "s3://", "file:///tmp/run"):
+    assert place_of("./s3:") == Path("./s3:")
+    with pytest.raises(BadInput, match="folder '' has no name"):
+        place_of("")
+    for bad in ("http://bucket/run", "s3:///run", "s3://", "file:///tmp/run", "s3:/bucket/run", "gs:run"):
         with pytest.raises(BadInput, match="s3://BUCKET/PREFIX"):
             place_of(bad)
     with pytest.raises(BadInput) as refused:
@@ -116,7 +119,7 @@ class Processes:
         self.workers: list[subprocess.Popen[bytes]] = []
         where = folder / "scheduler.json"
         options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show", "--scheduler-file", str(where)]
-        self._start([sys.executable, "-m", "distributed.cli.dask_scheduler", *options])
+        self.scheduler = self._start([sys.executable, "-m", "distributed.cli.dask_scheduler", *options])
         self._file = where
         self.until(where.exists)
         self.address = str(json.loads(where.read_text())["address"])
@@ -394,6 +397,33 @@ def test_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster, "_ANSWER", 0.5)
     with pytest.raises(RunError, match="does not answer"):
         run_simulation(make_config("showcase", deals=8, seed=1), cluster="127.0.0.1:1")
+
+
+@pytest.mark.usefixtures("small")
+def test_a_scheduler_that_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """One line; what is complete stays, and the run goes on without a cluster."""
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    from simcore.batches import cluster
+
+    monkeypatch.setattr(cluster, "_ANSWER", 3.0)
+    processes = Processes(tmp_path)
+    config = make_config("elections", deals=400_000, seed=4)
+
+    def progress(done: int, total: int) -> None:
+        if done > 40_000:
+            processes.scheduler.kill()
+
+    try:
+        processes.add()
+        with pytest.raises(RunError, match="is lost"):
+            run_simulation(config, out=tmp_path / "run", cluster=processes.address, progress=progress)
+    finally:
+        processes.close()
+    assert capfd.readouterr().err == ""
+    resumed = run_simulation(config, out=tmp_path / "run", threads=2)
+    assert resumed.deals_played < 400_000 - 40_000 + 2048
+    run_simulation(config, out=tmp_path / "alone", threads=2)
+    assert contents(tmp_path / "run") == contents(tmp_path / "alone")
 
 
 @pytest.mark.long

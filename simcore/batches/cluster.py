@@ -224,7 +224,8 @@ class Cluster:
         self.tasks = 0
         self.busy = 0.0  # seconds that workers calculated
         self._local: Any = None
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for logger in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
+            logging.getLogger(logger).setLevel(logging.CRITICAL)
         warnings.filterwarnings("ignore", module="distributed")
         try:
             if isinstance(where, int):

@@ -184,10 +184,12 @@ def place_of(folder: str | Path | BucketPath) -> Place:
     """Return a folder, or a place in an object store, by its name.
 
     Raises:
-        BadInput: an address that is not one of an object store.
+        BadInput: an address that is not one of an object store, or no name at all.
     """
-    if isinstance(folder, str) and is_bucket(folder):
+    if isinstance(folder, str) and (is_bucket(folder) or folder.startswith(tuple(f"{scheme}:" for scheme in _SCHEMES))):
         return BucketPath(folder)
+    if folder == "":  # which is where one stands, and hardly meant
+        raise BadInput("folder '' has no name; accepted: a folder, '.' for this one")
     return folder if isinstance(folder, BucketPath) else Path(folder)
 
 
