@@ -26,7 +26,7 @@ from simcore.sampling import four_worlds, two_worlds
 from simcore.searchers.worlds import elections_worlds, own_source, showcase_worlds
 from simcore.showcase import engine as showcase
 from simcore.showcase import state as two
-from simcore.showcase.play import start_deal
+from simcore.showcase.play import start_deal, unseen_cards
 
 ELECTIONS = ["elections", "elections-joint", "variety", "tricks"]
 SHOWCASES = {
@@ -373,7 +373,7 @@ def test_hands_of_showcase_come_as_often_as_counting_histories_says(name: str) -
                 break
             if draws < 2 or off < 1 or view.tricks_played < 4:
                 continue
-            unseen = int(two_worlds.unseen_cards(view))
+            unseen = int(unseen_cards(view))
             steps, ways = np.zeros(two_worlds.STEPS, np.int64), np.zeros(two_worlds.WAYS)
             total = two_worlds.count_worlds(rules, view, steps, ways)
             size = int(steps[-1, 1])

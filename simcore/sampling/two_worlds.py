@@ -29,10 +29,10 @@ from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, ctz, nth_card, popcount
 from simcore.rng import below
 from simcore.sampling.unseen import FACTORIAL, chance, draw_cards
+from simcore.showcase.play import unseen_cards
 
-__all__ = ["HISTORY", "STEPS", "WAYS", "count_worlds", "deal_world", "deal_worlds", "seat_world", "unseen_cards"]
+__all__ = ["HISTORY", "STEPS", "WAYS", "count_worlds", "deal_world", "deal_worlds", "seat_world"]
 
-_FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 _LANE = np.uint64(0x1FFF)
 _FIFTEEN = np.uint64(15)
 
@@ -46,17 +46,6 @@ _DRAW, _PLAY, _MISS = 0, 1, 2
 STEPS = (_MOST, 2)
 #: What a world says of the past: cards the other was dealt, then his draw after each trick (a bit number, -1 for none).
 HISTORY = 27
-
-
-@njit
-def unseen_cards(view: Any) -> U64:
-    """Return the cards that the deciding seat has not seen: those in the other hand and those face down in the reserve."""
-    seen = view.hand | view.show[0] | view.show[1] | view.discards | view.lead
-    if view.display >= 0:
-        seen |= ONE << np.uint64(view.display)
-    elif view.turned_to != view.seat:
-        seen |= ONE << np.uint64(view.turned)
-    return _FULL & ~seen
 
 
 @njit

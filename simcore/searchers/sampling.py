@@ -23,12 +23,12 @@ from simcore.plugins import Decision
 from simcore.rng import STREAM, next_word
 from simcore.sampling import four_rollouts, two_rollouts
 from simcore.sampling.four_worlds import unseen_cards
-from simcore.sampling.two_worlds import unseen_cards as showcase_unseen
 from simcore.searchers import perfect
 from simcore.searchers.options import Options
 from simcore.searchers.valuing import Valuation, distinct_cards, searching_decision, valued
 from simcore.searchers.worlds import MODELS, Worlds, elections_worlds, own_source, showcase_worlds
 from simcore.showcase import state as two_state
+from simcore.showcase.play import unseen_cards as showcase_unseen
 from simcore.solvers import own_solver, two
 
 __all__ = [

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, ctz, gather_suit, highest_bit, lowest_bit, popcount
+from simcore.showcase.play import unseen_cards
 from simcore.showcase.state import ALL_TRUMP, FIRST, NO_TRUMP, TRUMP
 from simcore.tricks import led_suit
 
@@ -168,7 +169,7 @@ def first_card(view: Any, rules: Any, weights: Any, prices: Any) -> U64:
     else:
         take -= price
     if view.on_table == 0:
-        return _first_lead(view, own, magri, weights, price, take, _unseen(view, own), rules)
+        return _first_lead(view, own, magri, weights, price, take, unseen_cards(view), rules)
     return _first_reply(view, own, magri, weights, price, take)
 
 
@@ -263,17 +264,6 @@ def _distance(view: Any, rules: Any) -> I64:
     if view.middle >= 0 and rules.second_lead == 0:
         ahead += 1 if (view.middle == me) == (rules.tie_namer == 0) else -1
     return abs(ahead)
-
-
-@njit
-def _unseen(view: Any, own: U64) -> U64:
-    """Return the cards that are in the other hand or the reserve, for all I know."""
-    seen = own | view.show[1 - view.seat] | view.discards | view.lead
-    if view.display >= 0:
-        seen |= ONE << np.uint64(view.display)
-    elif view.turned_to != view.seat:
-        seen |= ONE << np.uint64(view.turned)
-    return _FULL & ~seen
 
 
 @njit

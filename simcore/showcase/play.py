@@ -11,7 +11,16 @@ from simcore.bits import ONE, ZERO, ctz, popcount
 from simcore.showcase.state import ALL_TRUMP, DONE, NAMING, NO_TRUMP, PLAYOUT_1, PLAYOUT_2
 from simcore.tricks import led_suit, trick_winner
 
-__all__ = ["apply_first", "apply_second", "apply_trump", "legal_first", "legal_second", "second_takes", "start_deal"]
+__all__ = [
+    "apply_first",
+    "apply_second",
+    "apply_trump",
+    "legal_first",
+    "legal_second",
+    "second_takes",
+    "start_deal",
+    "unseen_cards",
+]
 
 _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 _LANE = np.uint64(0x1FFF)
@@ -82,6 +91,17 @@ def legal_first(rules: Any, view: Any, hand: U64, show: U64) -> U64:
         held = hand & view.suit
         return held if rules.follow_from == 1 and held != ZERO else hand
     return first_follows(rules, hand, show, view.suit, view.trump)
+
+
+@njit
+def unseen_cards(view: Any) -> U64:
+    """Return the cards that the deciding seat has not seen: those in the other hand and those face down in the reserve."""
+    seen = view.hand | view.show[0] | view.show[1] | view.discards | view.lead
+    if view.display >= 0:
+        seen |= ONE << np.uint64(view.display)
+    elif view.turned_to != view.seat:
+        seen |= ONE << np.uint64(view.turned)
+    return _FULL & ~seen
 
 
 @njit
