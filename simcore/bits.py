@@ -197,7 +197,7 @@ _GATHERED = _gathered()
 
 @inlined
 def _gather_portable(cards: U64, mask: U64) -> U64:
-    """Return the cards of a suit (13 bits) that lie in a mask, moved together at the low end: two halves out of a table."""
+    """Return those of 14 bits that lie in a mask, moved together at the low end: two halves out of a table."""
     low = mask & _SEVEN_BITS
     upper = np.uint64(_GATHERED[(mask & ~_SEVEN_BITS) | (cards >> _SEVEN)])
     return np.uint64(_GATHERED[(low << _SEVEN) | (cards & _SEVEN_BITS)]) | upper << np.uint64(popcount(low))

@@ -22,8 +22,8 @@ from simcore.rng import STREAM
 from simcore.rules import TRUMPS, load_ruleset
 from simcore.showcase import expert, state
 from simcore.showcase.engine import prepare
-from simcore.showcase.expert import balance
-from simcore.showcase.play import legal_first, legal_second
+from simcore.showcase.expert import balance, second_trick
+from simcore.showcase.play import legal_first, legal_second, unseen_cards
 from simcore.showcase.policies import decide
 from simcore.solvers import two
 
@@ -277,6 +277,124 @@ def test_the_balance_is_the_sum_of_what_its_weights_stand_for() -> None:
             lane = LANES[SUITS[trump]] if trump < state.NO_TRUMP else np.uint64(0)
             found = balance(np.uint64(leads), np.uint64(other), lane, int(trump == state.ALL_TRUMP), togo)
             assert found == plain_balance(leads, other, trump, togo)
+
+
+# ---- decisions, in plain words --------------------------------------------------------------------------------------------------
+
+
+def plain_first(view: Any, rules: Any) -> int:
+    """Return the card of the first playout with the highest score, of equal ones the lowest: every legal card is scored."""
+    weights = expert.FIRST_WEIGHTS[int(rules.magri)].tolist()
+    mean, lead, duck, shown, breaks, forces, spent = weights[14:21]
+    me, magri = int(view.seat), rules.magri == 1
+    legal, hand, show = int(view.legal), int(view.hand), [int(view.show[0]), int(view.show[1])]
+    own, mine, his = hand | show[me], show[me], show[1 - me]
+
+    def lane(card: int) -> int:
+        return 0x1FFF << 16 * (card.bit_length() // 16)
+
+    def worth(card: int) -> int:
+        return int(weights[(card.bit_length() - 1) % 16] + weights[13] * max(0, (own & lane(card)).bit_count() - 3))
+
+    broken = int(view.broken)
+    whole = [int(view.owned[seat] & ~view.broken).bit_count() for seat in (me, 1 - me)]
+    ahead = 2 * (int(view.value[me] - view.value[1 - me]) if magri else whole[0] - whole[1])
+    if not magri and view.middle >= 0 and rules.second_lead == 0:
+        ahead += 1 if (view.middle == me) == (rules.tie_namer == 0) else -1
+    togo = 13 - int(view.tricks_played) if magri else int(view.reserve)
+    price = int(expert.PRICES[int(rules.magri), togo, min(abs(ahead), 63)])
+    take = -mean + (worth(1 << int(view.display)) if magri else -price)
+    if (togo == 1) if magri or rules.second_lead == 1 else view.tricks_played == 12:
+        take += lead
+    led, suit = int(view.lead), int(view.suit)
+    unseen = int(unseen_cards(view))
+    face_down = int(view.reserve) - (1 if not magri and rules.turned_card == 1 else 0)
+    stays = 256 * max(0, face_down) // max(unseen.bit_count(), 1)
+    scores = []
+    for card in bits(legal):
+        value = worth(card)
+        if magri:
+            score = -(value * spent >> 8)
+        else:
+            counted = card & mine and not broken >> int(view.lies_in[card.bit_length() - 1]) & 1
+            score = (shown if card & mine else 0) + (price * breaks >> 8 if counted else 0)
+        if led:
+            takes = card > led if card & suit else magri
+            if magri:
+                score += take - price if not card & suit else take if takes else -take
+            else:
+                score += take + 2 * worth(led) if takes else -take - 2 * value
+        else:
+            better = lane(card) & -card
+            safe = 256
+            for _ in range((unseen & better).bit_count()):
+                safe = safe * stays >> 8
+            safe = 0 if his & better else safe
+            wins = safe + ((256 - safe) * duck >> 8)
+            score += price * forces >> 8 if magri == (not his & lane(card)) else 0
+            score += (2 * wins - 256) * take >> 8 if magri else (wins * take - (256 - wins) * (take + 2 * value)) >> 8
+        scores.append((score, -card))
+    return -max(scores)[1]
+
+
+def plain_trick(leads: int, other: int, trump: int, rank: bool, togo: int) -> tuple[int, int]:
+    """Return lead and reply of one trick looked ahead: the balance of all that is left, after each lead and each reply."""
+    lanes = [0x1FFF << 16 * suit for suit in range(4)]
+    trumps = other & lanes[trump] if trump < state.NO_TRUMP else 0
+    best = []
+    for lane in lanes:
+        mine, his = bits(leads & lane), bits(other & lane)
+        winners = [card for card in mine if his and card > his[-1]]
+        for lead in {*mine[:1], *winners[:1], *(mine[-1:] if his and not winners else [])}:
+            answers = []
+            legal = other & lane or trumps or other
+            for suit in lanes:
+                untried = {True, False}
+                for reply in bits(legal & suit):
+                    higher = (reply.bit_length() - 1) % 16 > (lead.bit_length() - 1) % 16
+                    if reply & lane:
+                        takes = reply > lead
+                    else:
+                        takes = bool(reply & trumps) or (trump == state.ALL_TRUMP and (higher or not rank))
+                    if takes in untried:  # the lowest, and the lowest that takes
+                        untried -= {takes, False}
+                        left = leads ^ lead, other ^ reply
+                        value = (
+                            -1000 - plain_balance(*left[::-1], trump, togo) if takes else 1000 + plain_balance(*left, trump, togo)
+                        )
+                        answers.append((value, reply))
+            value, reply = min(answers)
+            best.append((value, -lead, reply))
+    _, lead, reply = max(best)
+    return -lead, reply
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_decisions_are_what_the_scores_in_plain_words_say(name: str) -> None:
+    """Every combination of choices, positions out of random and of the expert's play, and random holdings."""
+    rng = random.Random(6)
+    stream = np.zeros(1, STREAM).view(np.recarray)[0]
+    seen = 0
+    for ruleset, _ in variants(name):
+        rules = ruleset.record[0]
+        for index in range(4):
+            deal = Table(ruleset, index)
+            while deal.next() == state.FIRST:
+                legal = bits(deal.view.legal)
+                chosen = int(decide(np.int64(EXPERT), np.int64(state.FIRST), deal.view, rules, stream))
+                assert chosen == plain_first(deal.view, rules)
+                deal.answer(state.FIRST, chosen if index % 2 else rng.choice(legal))
+            leads, other = (int(hand) for hand in deal.table.hands)
+            for togo in range(12, -1, -1):
+                for trump in {rng.randrange(6), state.ALL_TRUMP, rng.randrange(4)}:
+                    lane = LANES[SUITS[trump]] if trump < state.NO_TRUMP else np.uint64(0)
+                    found = second_trick(
+                        np.uint64(leads), np.uint64(other), lane, int(trump == state.ALL_TRUMP), rules.all_trump == 1, togo
+                    )
+                    assert tuple(map(int, found)) == plain_trick(leads, other, trump, rules.all_trump == 1, togo)
+                    seen += 1
+                leads, other = other ^ rng.choice(bits(other)), leads ^ rng.choice(bits(leads))
+    assert seen > 2000
 
 
 # ---- naming ---------------------------------------------------------------------------------------------------------------------

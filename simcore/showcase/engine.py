@@ -6,12 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, U64, njit
+from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, ctz
 from simcore.players import EXPERT, EXTERNAL, RANDOM, REFUSED
 from simcore.pointers import ask_player
-from simcore.showcase.expert import second_trick
-from simcore.showcase.play import apply_first, apply_second, apply_trump, legal_first, legal_second, start_deal
+from simcore.showcase.expert import first_lead, first_reply, second_trick, whole_tricks
+from simcore.showcase.play import (
+    apply_first,
+    apply_second,
+    apply_trump,
+    first_leads,
+    first_replies,
+    lead_first,
+    lead_second,
+    legal_first,
+    legal_second,
+    reply_first,
+    reply_second,
+    start_deal,
+)
 from simcore.showcase.policies import decide
 from simcore.showcase.state import FIRST, NAMING, PLAYOUT_1, PLAYOUT_2, SECOND, TRUMP
 
@@ -62,6 +75,40 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
         apply_trump(table, view, ctz(action))
 
 
+@inlined
+def _trick_of(view: Any, card: U64) -> U64:
+    """Return both cards of the whole trick that a card of a showcase lies in."""
+    place = 2 * np.uint64(view.lies_in[np.uint64(ctz(card))])
+    return (ONE << np.uint64(view.history[0, place])) | (ONE << np.uint64(view.history[0, place + ONE]))
+
+
+@njit
+def _first_by_experts(rules: Any, table: Any, view: Any) -> None:
+    """Play the first playout of two experts; the cards of whole tricks (S8) are kept, not looked up at each decision."""
+    show = view.show
+    whole = whole_tricks(view, show[0] | show[1])
+    while table.phase == PLAYOUT_1:
+        leader = view.leader & 1
+        hand = table.hands[leader]
+        view.seat = leader
+        view.hand = hand
+        view.legal = first_leads(rules, hand, show[leader])
+        lead = first_lead(view, rules, whole)
+        if lead & whole != ZERO:
+            whole &= ~_trick_of(view, lead)
+        lead_first(table, view, leader, lead)
+        seat = leader ^ 1
+        hand = table.hands[seat]
+        view.seat = seat
+        view.hand = hand
+        view.legal = first_replies(rules, hand, show[seat], view.suit, view.trump)
+        card = first_reply(view, rules, whole)
+        if card & whole != ZERO:
+            whole &= ~_trick_of(view, card)
+        reply_first(rules, table, view, seat, card)
+        whole |= lead | card
+
+
 @njit
 def _second_by_experts(rules: Any, table: Any, view: Any) -> None:
     """Play the second playout of two experts: both holdings are open, so who leads knows the other's reply."""
@@ -70,8 +117,14 @@ def _second_by_experts(rules: Any, table: Any, view: Any) -> None:
         leader = view.leader & 1
         togo = 12 - view.tricks_played
         lead, reply = second_trick(table.hands[leader], table.hands[leader ^ 1], view.trump, view.all_trump, rank, togo)
-        apply_second(rules, table, view, lead)
-        apply_second(rules, table, view, reply)
+        lead_second(table, view, leader, lead)
+        reply_second(rules, table, view, leader ^ 1, reply)
+
+
+@inlined
+def _experts(table: Any, kind: I64) -> Any:
+    """Tell whether both seats make a decision as ``expert`` does."""
+    return table.policies[0, kind] == EXPERT and table.policies[1, kind] == EXPERT
 
 
 @njit
@@ -82,9 +135,13 @@ def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
     A decision with one legal action is taken without asking.
     """
     while table.phase != until:
-        if table.phase == PLAYOUT_2 and view.on_table == 0 and table.policies[0, SECOND] == EXPERT == table.policies[1, SECOND]:
-            _second_by_experts(rules, table, view)
-            break
+        if view.on_table == 0:
+            if table.phase == PLAYOUT_1 and _experts(table, FIRST):
+                _first_by_experts(rules, table, view)
+                continue
+            if table.phase == PLAYOUT_2 and _experts(table, SECOND):
+                _second_by_experts(rules, table, view)
+                continue
         kind = prepare(rules, table, view)
         policy = table.policies[table.turn, kind]
         legal = view.legal

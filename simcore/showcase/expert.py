@@ -28,11 +28,14 @@ from simcore.showcase.play import unseen_cards
 from simcore.showcase.state import ALL_TRUMP, FIRST, NO_TRUMP, TRUMP
 from simcore.tricks import led_suit
 
-__all__ = ["balance", "expert_action", "second_trick"]
+__all__ = ["balance", "expert_action", "first_lead", "first_reply", "second_trick", "whole_tricks"]
 
 _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 _LANE = np.uint64(0x1FFF)
 _THREE, _FIFTEEN = np.uint64(3), np.uint64(15)
+_GUARD = np.uint64(0x8000800080008000)
+_TWOS = np.uint64(0x0001000100010001)
+_ABOVE = np.uint64(0x2000)  # the bit above a suit's cards
 _FAR = np.int64(1 << 40)
 
 # What tells two holdings apart, in thousandths of a trick: length, masters, the suit's first to fourth card, a void of the other's,
@@ -106,8 +109,8 @@ FIRST_WEIGHTS = np.array(
 )
 
 
-def prices(name: int, spread: int) -> npt.NDArray[np.int64]:
-    """Return int64[27, 64], what one counted trick more costs, by tricks to go and twice the distance from equal counts.
+def prices(name: int, spread: int) -> npt.NDArray[np.int16]:
+    """Return int16[27, 64], what one counted trick more costs, by tricks to go and twice the distance from equal counts.
 
     The right to name is worth ``name``; how the counts will still drift apart is taken as normal, with a standard deviation of
     ``spread`` thousandths times the root of the tricks to go.  A trick moves the difference of the counts by two at most (the
@@ -117,28 +120,40 @@ def prices(name: int, spread: int) -> npt.NDArray[np.int64]:
     distance = np.arange(64)
     deviation = 2e-3 * spread * np.sqrt(togo + 0.5)
     density = np.exp(-0.5 * (distance / deviation) ** 2) / (deviation * np.sqrt(2 * np.pi))
-    table: npt.NDArray[np.int64] = np.where(distance <= 4 * togo, np.rint(2 * name * density), 0).astype(np.int64)
+    table: npt.NDArray[np.int16] = np.where(distance <= 4 * togo, np.rint(2 * name * density), 0).astype(np.int16)
     return table
 
 
-def powers() -> npt.NDArray[np.int64]:
-    """Return the chance, of 256, that n cards all lie in the reserve, where each does with chance s of 256: entry 16 s + n."""
+def stays() -> npt.NDArray[np.int16]:
+    """Return int16[27, 53], sixteen times the chance, of 256, that an unseen card lies face down in the reserve: by the number of
+    those that do and of those unseen."""
+    face_down, unseen = np.arange(27)[:, None], np.arange(53)
+    table: npt.NDArray[np.int16] = (256 * face_down // np.maximum(unseen, 1) * (unseen > 0) * 16).astype(np.int16)
+    return table
+
+
+def chances(duck: int) -> npt.NDArray[np.int16]:
+    """Return the chance, of 256, that a lead takes the trick: entry 16 s + n, where n cards beat it, each of which lies in the
+    reserve with chance s of 256; n = 15 stands for one that does not.  With chance ``duck`` he does not beat what he could."""
     table = np.zeros((257, 16), np.int64)
     table[:, 0] = 256
-    for n in range(15):
+    for n in range(14):
         table[:, n + 1] = table[:, n] * np.arange(257) >> 8
-    return table.reshape(-1)
+    table[:, 15] = 0
+    chance: npt.NDArray[np.int16] = (table + ((256 - table) * duck >> 8)).reshape(-1).astype(np.int16)
+    return chance
 
 
 PRICES = np.array([prices(int(row[_NAME]), int(row[_SPREAD])) for row in FIRST_WEIGHTS])
-POWERS = powers()
+STAYS = stays()
+CHANCES = np.array([chances(int(row[_DUCK])) for row in FIRST_WEIGHTS])
 
 
 @njit
 def expert_action(kind: I64, view: Any, rules: Any) -> U64:
     """Return the expert's decision."""
     if kind == FIRST:
-        return first_card(view, rules, FIRST_WEIGHTS[rules.magri], PRICES[rules.magri])
+        return first_card(view, rules)
     if kind == TRUMP:
         return name_trump(view)
     return second_card(view, rules)
@@ -148,133 +163,167 @@ def expert_action(kind: I64, view: Any, rules: Any) -> U64:
 
 
 @njit
-def first_card(view: Any, rules: Any, weights: Any, prices: Any) -> U64:
-    """Choose a card of the first playout.
+def first_card(view: Any, rules: Any) -> U64:
+    """Choose a card of the first playout."""
+    whole = whole_tricks(view, view.legal & view.show[view.seat]) if rules.magri == 0 else ZERO
+    if view.on_table == 0:
+        return first_lead(view, rules, whole)
+    return first_reply(view, rules, whole)
 
-    Args:
-        weights: a row of FIRST_WEIGHTS.
-        prices: int64[27, 64], see :func:`prices`.
-    """
-    me = view.seat
+
+@njit
+def whole_tricks(view: Any, cards: U64) -> U64:
+    """Return those of some cards of a showcase whose trick is not broken (S8)."""
+    whole = ZERO
+    while cards != ZERO:
+        card = lowest_bit(cards)
+        cards ^= card
+        if (ONE << np.uint64(view.lies_in[np.uint64(ctz(card))])) & view.broken == ZERO:
+            whole |= card
+    return whole
+
+
+@inlined
+def _stakes(view: Any, rules: Any, weights: Any, own: U64) -> tuple[I64, I64]:
+    """Return the price of a counted trick, and what taking the trick is worth apart from the two cards in it: the other draws, I
+    may lead later (S10), my count grows."""
     magri = rules.magri == 1
-    own = view.hand | view.show[me]
     togo = 13 - view.tricks_played if magri else view.reserve
-    price = prices[togo, min(_distance(view, rules), 63)]
-    # what taking the trick is worth apart from the two cards in it: the other draws, I may lead later (S10), my count grows
+    price = np.int64(PRICES[np.uint64(rules.magri), np.uint64(togo), np.uint64(min(_distance(view, rules), 63))])
     take = -weights[_MEAN]
     if (togo == 1) if magri or rules.second_lead == 1 else (view.tricks_played == 12):
         take += weights[_LEAD]
-    if magri:
-        take += _worth(ONE << np.uint64(view.display), own, weights)
-    else:
-        take -= price
-    if view.on_table == 0:
-        return _first_lead(view, own, magri, weights, price, take, unseen_cards(view), rules)
-    return _first_reply(view, own, magri, weights, price, take)
+    return price, take + (_worth(ONE << np.uint64(view.display), own, weights) if magri else -price)
 
 
 @inlined
-def _spent(view: Any, own: U64, card: U64, magri: bool, weights: Any, price: I64, value: I64) -> I64:
-    """Return what playing a card brings whoever takes the trick: its loss, a card of the showcase, a counted trick broken (S8)."""
-    if magri:
-        return -(value * weights[_SPENT] >> 8)
-    if card & view.show[view.seat] == ZERO:
-        return np.int64(0)
-    broken = (ONE << np.uint64(view.lies_in[np.uint64(ctz(card))])) & view.broken != ZERO
-    return weights[_SHOWN] + (np.int64(0) if broken else price * weights[_BREAK] >> 8)
+def _lowest(cards: U64) -> U64:
+    """Return the lowest card of each suit."""
+    return cards & (_GUARD - cards)
 
 
 @inlined
-def _first_lead(view: Any, own: U64, magri: bool, weights: Any, price: I64, take: I64, unseen: U64, rules: Any) -> U64:
-    """Choose a lead, weighed with the chance, of 256, that it takes the trick: he cannot beat it, or does not care to."""
-    stays = np.uint64(16 * _stays(view, rules, unseen))
-    theirs = view.show[1 - view.seat]
-    shows = view.show[view.seat] if not magri else ZERO
-    best = ZERO
-    best_score = -_FAR
-    suits = view.legal
-    while suits != ZERO:
-        lane = led_suit(lowest_bit(suits))
-        rest = suits & lane
-        suits ^= rest
-        out = unseen & lane
-        shown = theirs & lane
-        long = _long(own, lane, weights)
-        force = weights[_FORCE] * price >> 8 if magri == (shown == ZERO) else np.int64(0)
-        while rest != ZERO:
-            card = lowest_bit(rest)
-            rest ^= card
-            if card & shows == ZERO:
-                # of the cards of the hand that the same cards beat the lowest will do
-                between = (out | shown) & ~(card - ONE)
-                rest &= shows | ~(lowest_bit(between) - ONE)
-            value = weights[np.uint64(ctz(card)) & _FIFTEEN] + long
-            safe = np.int64(0) if shown > card else POWERS[stays + np.uint64(popcount(out & ~(card - ONE)))]
-            wins = safe + ((256 - safe) * weights[_DUCK] >> 8)
-            score = _spent(view, own, card, magri, weights, price, value) + force
-            if magri:
-                score += (2 * wins - 256) * take >> 8
-            else:
-                score += (wins * take - (256 - wins) * (take + 2 * value)) >> 8
-            if score > best_score:
-                best_score = score
-                best = card
-    return best
+def _lowest_of_runs(cards: U64, others: U64) -> U64:
+    """Return the lowest of each run of cards: of cards of a suit between which none of the others lies."""
+    gaps = _FULL & ~(cards | others)
+    # a run begins above another card or at the bottom: the carry finds its lowest card across the gaps
+    starts = (others << ONE) | _TWOS
+    return ((starts & ~gaps) | (((starts & gaps) + gaps) & ~gaps)) & cards
 
 
 @inlined
-def _first_reply(view: Any, own: U64, magri: bool, weights: Any, price: I64, take: I64) -> U64:
-    """Choose a reply: whether it takes the trick is known (S5, M4)."""
-    won = take + 2 * _worth(view.lead, own, weights)
-    shows = view.show[view.seat] if not magri else ZERO
-    best = ZERO
-    best_score = -_FAR
-    suits = view.legal
-    while suits != ZERO:
-        lane = led_suit(lowest_bit(suits))
-        rest = suits & lane
-        suits ^= rest
-        long = _long(own, lane, weights)
-        while rest != ZERO:
-            card = lowest_bit(rest)
-            rest ^= card
-            takes = (lane == view.suit and card > view.lead) or (magri and lane != view.suit)
-            if card & shows == ZERO:
-                # of the cards of the hand that take the trick, and of those that do not, the lowest will do
-                rest &= shows if takes or lane != view.suit else shows | ~(view.lead - ONE)
-            value = weights[np.uint64(ctz(card)) & _FIFTEEN] + long
-            score = _spent(view, own, card, magri, weights, price, value)
-            if magri:
-                score += take - price if lane != view.suit else (take if takes else -take)
-            else:
-                score += won if takes else -(take + 2 * value)
-            if score > best_score:
-                best_score = score
-                best = card
-    return best
+def _ranked(score: I64, card: U64) -> I64:
+    """Return score and card in one number: the best is the highest score, of equal ones the lowest card."""
+    return (score << 6) - ctz(card)
+
+
+@inlined
+def _card_of(ranked: I64) -> U64:
+    return ONE << np.uint64(-ranked & 63)
 
 
 @njit
+def first_lead(view: Any, rules: Any, whole: U64) -> U64:
+    """Choose a lead, weighed with the chance, of 256, that it takes the trick: he cannot beat it, or does not care to.
+
+    Args:
+        whole: cards of whole tricks (of mine at least); not looked at with Magri.
+    """
+    magri = rules.magri == 1
+    style = np.uint64(rules.magri)
+    weights = FIRST_WEIGHTS[style]
+    me = view.seat & 1  # known not to be negative: no wrap-around to be computed
+    theirs = view.show[me ^ 1]
+    shows = view.legal & view.show[me] if not magri else ZERO
+    own = view.hand | view.show[me]
+    price, take = _stakes(view, rules, weights, own)
+    unseen = unseen_cards(view)
+    hand = view.legal & ~shows
+    # of cards that the same cards beat the lowest will do
+    choices = shows | _lowest_of_runs(hand, unseen | theirs)
+    # with turned_card = "last" one card of the reserve is seen
+    face_down = view.reserve - (1 if not magri and rules.turned_card == 1 else 0)
+    stays = np.uint64(STAYS[np.uint64(max(face_down, np.int64(0))), np.uint64(popcount(unseen))])
+    force = weights[_FORCE] * price >> 8
+    breaks = price * weights[_BREAK] >> 8
+    best = -_FAR
+    while choices != ZERO:
+        card = lowest_bit(choices)
+        choices ^= card
+        lane = led_suit(card)
+        above = lane & ~(card - ONE)
+        value = weights[np.uint64(ctz(card)) & _FIFTEEN] + _long(own, lane, weights)
+        chance = np.int64(CHANCES[style, stays + np.uint64(15 if theirs & above != ZERO else popcount(unseen & above))])
+        score = force if magri == (theirs & lane == ZERO) else np.int64(0)
+        if magri:
+            score += ((2 * chance - 256) * take >> 8) - (value * weights[_SPENT] >> 8)
+        else:
+            score += (chance * take - (256 - chance) * (take + 2 * value)) >> 8
+            if card & shows != ZERO:
+                score += weights[_SHOWN] + (breaks if card & whole != ZERO else np.int64(0))
+        best = max(best, _ranked(score, card))
+    return _card_of(best)
+
+
+@inlined
+def _weighed(best: I64, cards: U64, score: I64, loss: I64, long: I64, weights: Any) -> I64:
+    """Return the better of ``best`` and the lowest of some cards of a suit: ``score`` less ``loss``, of 256, of its value."""
+    card = lowest_bit(cards)
+    value = weights[np.uint64(ctz(card)) & _FIFTEEN] + long
+    return max(best, _ranked(score - (value * loss >> 8), card) if cards != ZERO else -_FAR)
+
+
+@njit
+def first_reply(view: Any, rules: Any, whole: U64) -> U64:
+    """Choose a reply: whether it takes the trick is known (S5, M4).
+
+    Of the cards that take it, and of those that do not, the lowest will do: of the hand, of whole tricks and of broken ones.
+
+    Args:
+        whole: cards of whole tricks (of mine at least); not looked at with Magri.
+    """
+    magri = rules.magri == 1
+    weights = FIRST_WEIGHTS[np.uint64(rules.magri)]
+    me = view.seat & 1
+    shows = view.legal & view.show[me] if not magri else ZERO
+    own = view.hand | view.show[me]
+    price, take = _stakes(view, rules, weights, own)
+    hand = view.legal & ~shows
+    suit = view.suit
+    above = suit & ~(view.lead - ONE)
+    below = suit & (view.lead - ONE)
+    long = _long(own, suit, weights)
+    # a card lost counts twice, once for each side; with Magri it is discarded whoever takes it
+    loss = weights[_SPENT] if magri else np.int64(512)
+    taken = weights[_SPENT] if magri else np.int64(0)
+    won = take if magri else take + 2 * (weights[np.uint64(ctz(view.lead)) & _FIFTEEN] + long)
+    best = _weighed(-_FAR, hand & below, -take, loss, long, weights)
+    best = _weighed(best, hand & above, won, taken, long, weights)
+    if shows != ZERO:
+        shown = weights[_SHOWN]
+        broken = shown + (price * weights[_BREAK] >> 8)
+        best = _weighed(best, shows & whole & below, broken - take, loss, long, weights)
+        best = _weighed(best, shows & whole & above, broken + won, taken, long, weights)
+        best = _weighed(best, shows & ~whole & below, shown - take, loss, long, weights)
+        best = _weighed(best, shows & ~whole & above, shown + won, taken, long, weights)
+    others = _lowest(hand & ~suit)
+    while others != ZERO:
+        card = lowest_bit(others)
+        others ^= card
+        best = _weighed(best, card, take - price if magri else -take, loss, _long(own, led_suit(card), weights), weights)
+    return _card_of(best)
+
+
+@inlined
 def _distance(view: Any, rules: Any) -> I64:
     """Return twice how far the counts are from deciding who names (S9); the second lead, once known, decides between equal ones."""
-    me = view.seat
+    me = view.seat & 1
     if rules.magri == 1:
-        return abs(2 * (view.value[me] - view.value[1 - me]))
-    ahead = 2 * (popcount(view.owned[me] & ~view.broken) - popcount(view.owned[1 - me] & ~view.broken))
+        return abs(2 * (view.value[me] - view.value[me ^ 1]))
+    ahead = 2 * (popcount(view.owned[me] & ~view.broken) - popcount(view.owned[me ^ 1] & ~view.broken))
     if view.middle >= 0 and rules.second_lead == 0:
         ahead += 1 if (view.middle == me) == (rules.tie_namer == 0) else -1
     return abs(ahead)
-
-
-@njit
-def _stays(view: Any, rules: Any, unseen: U64) -> I64:
-    """Return the chance, of 256, that an unseen card lies in the reserve."""
-    cards = popcount(unseen)
-    if cards == 0:
-        return np.int64(0)
-    # with turned_card = "last" one card of the reserve is seen
-    face_down = view.reserve - (1 if rules.magri == 0 and rules.turned_card == 1 else 0)
-    return 256 * max(np.int64(0), face_down) // cards
 
 
 @inlined
@@ -283,7 +332,7 @@ def _long(own: U64, lane: U64, weights: Any) -> I64:
     return weights[_LONG] * max(np.int64(0), popcount(own & lane) - 3)
 
 
-@njit
+@inlined
 def _worth(card: U64, own: U64, weights: Any) -> I64:
     """Return what holding a card in the second playout is worth: its rank, and more in a long suit."""
     rank = np.uint64(ctz(card)) & _FIFTEEN
@@ -330,10 +379,9 @@ def _kind(trump: U64, all_trump: I64) -> U64:
 
 
 @inlined
-def _pattern(mine: U64, his: U64) -> U64:
-    """Return the number under which TOPS knows the two holdings of a suit."""
-    cards = mine | his
-    return (ONE << np.uint64(popcount(cards))) | gather_suit(mine, cards)
+def _number(mine: U64, cards: U64) -> U64:
+    """Return the number under which TOPS knows a suit of which these cards are left; others in ``mine`` do not count."""
+    return gather_suit(mine | _ABOVE, cards | _ABOVE)
 
 
 @inlined
@@ -362,7 +410,7 @@ def _suit_balance(weights: Any, tops: Any, mine: U64, his: U64, togo: I64, ruffs
         mine, his: the cards, in the low 13 bits.
         ruffs, his_ruffs: I (he) could ruff the suit.
     """
-    return tops[_pattern(mine, his)] + _lengths(weights, popcount(mine), popcount(his), togo, ruffs, his_ruffs)
+    return tops[_number(mine, mine | his)] + _lengths(weights, popcount(mine), popcount(his), togo, ruffs, his_ruffs)
 
 
 @inlined
@@ -425,14 +473,15 @@ def _follow(tops: Any, mine: U64, his: U64, lead: U64, stake: I64) -> tuple[U64,
 
     Args:
         tops: the suit's row of TOPS.
-        mine, his: the suit's cards without the lead, in the low 13 bits.
+        mine, his: the suit's cards, in the low 13 bits.
         stake: a trick, and the lead of the next one.
     """
+    cards = (mine | his) & ~lead
     low = lowest_bit(his)
-    value = (stake if low < lead else -stake) + tops[_pattern(mine, his ^ low)]
+    value = (stake if low < lead else -stake) + tops[_number(mine, cards ^ low)]
     takers = his & ~(lead - ONE)
     taker = lowest_bit(takers) if takers != ZERO else low
-    taken = tops[_pattern(mine, his ^ taker)] - stake
+    taken = tops[_number(mine, cards ^ taker)] - stake
     takes = takers != ZERO and taken < value
     return (taker if takes else low), (taken if takes else value)
 
@@ -531,9 +580,10 @@ def second_trick(leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool,
             value += _suit_balance(table[row], tops[row], mine ^ card, ZERO, togo, False, his_ruffs and not trumps)
             value -= _suit_balance(table[row], tops[row], mine, ZERO, togo, False, his_ruffs and not trumps)
         else:
-            reply, value = _follow(tops[row], mine ^ card, his, card, stake)
-            high = lowest_bit(mine & ~(highest_bit(his) - ONE)) if mine > his else highest_bit(mine)
-            high_reply, high_value = _follow(tops[row], mine ^ high, his, high, stake)
+            reply, value = _follow(tops[row], mine, his, card, stake)
+            # the lowest winner or else the highest card, without a branch: whose the highest card is is a toss-up
+            high = lowest_bit((mine & ~(highest_bit(his) - ONE)) | highest_bit(mine))
+            high_reply, high_value = _follow(tops[row], mine, his, high, stake)
             if high_value > value:
                 card = high
                 reply = high_reply
@@ -541,8 +591,12 @@ def second_trick(leads: U64, other: U64, trump: U64, all_trump: I64, rank: bool,
             reply <<= shift
             count = popcount(mine)
             his_count = popcount(his)
-            value += _lengths(table[row], count - 1, his_count - 1, togo, ruffs and not trumps, his_ruffs and not trumps)
-            value -= _lengths(table[row], count, his_count, togo, False, False) + tops[row, _pattern(mine, his)]
+            # of the suit's balance: a length shrinks if it is not beyond the tricks to go; the last card leaves a void
+            value += table[row, 0] * (np.int64(his_count <= togo) - np.int64(count <= togo)) - tops[row, _number(mine, mine | his)]
+            if his_count == 1:
+                value += min(count - 1, togo) * _runs(table[row], his_ruffs and not trumps)
+            if count == 1:
+                value -= min(his_count - 1, togo) * _runs(table[row], ruffs and not trumps)
             if trumps and his_count == 1:
                 value += _freed(table[0], leads, other, trump, togo)
         if trumps and card == mine:

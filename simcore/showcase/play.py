@@ -15,8 +15,14 @@ __all__ = [
     "apply_first",
     "apply_second",
     "apply_trump",
+    "first_leads",
+    "first_replies",
+    "lead_first",
+    "lead_second",
     "legal_first",
     "legal_second",
+    "reply_first",
+    "reply_second",
     "second_takes",
     "start_deal",
     "unseen_cards",
@@ -78,19 +84,30 @@ def first_follows(rules: Any, hand: U64, show: U64, suit: U64, trump: U64) -> U6
     return followers if followers != ZERO else off_suit
 
 
+@inlined
+def first_leads(rules: Any, hand: U64, show: U64) -> U64:
+    """Return the cards that may be led in the first playout."""
+    if rules.magri == 1:  # M3
+        return hand | show
+    return hand if hand != ZERO else show  # S3
+
+
+@inlined
+def first_replies(rules: Any, hand: U64, show: U64, suit: U64, trump: U64) -> U64:
+    """Return the cards that may be played to a suit led in the first playout."""
+    if rules.magri == 1:  # M4
+        held = hand & suit
+        free = held if rules.follow_from == 1 and held != ZERO else hand
+        return (hand | show) & suit if show & suit != ZERO else free
+    return first_follows(rules, hand, show, suit, trump)
+
+
 @njit
 def legal_first(rules: Any, view: Any, hand: U64, show: U64) -> U64:
     """Return the cards a seat may play in the first playout, from hand and showcase together."""
     if view.on_table == 0:
-        if rules.magri == 1:  # M3
-            return hand | show
-        return hand if hand != ZERO else show  # S3
-    if rules.magri == 1:  # M4
-        if show & view.suit != ZERO:
-            return (hand | show) & view.suit
-        held = hand & view.suit
-        return held if rules.follow_from == 1 and held != ZERO else hand
-    return first_follows(rules, hand, show, view.suit, view.trump)
+        return first_leads(rules, hand, show)
+    return first_replies(rules, hand, show, view.suit, view.trump)
 
 
 @njit
@@ -104,34 +121,43 @@ def unseen_cards(view: Any) -> U64:
     return _FULL & ~seen
 
 
-@njit
-def apply_first(rules: Any, table: Any, view: Any, card: U64) -> None:
-    """Play a card of the first playout; after the second the trick is settled (S5–S7, M5–M6)."""
-    seat = table.turn
-    number = view.tricks_played
-    place = 2 * number + view.on_table
-    bit = ctz(card)
+@inlined
+def _take_out(table: Any, view: Any, seat: I64, place: I64, card: U64) -> None:
+    """Take a card of the first playout out of hand or showcase, whichever holds it."""
+    bit = np.uint64(ctz(card))
     from_show = np.uint64((view.show[seat] & card) != ZERO)
     view.history[0, place] = np.int8(bit)
     view.source[place] = np.int8(from_show)
     view.played[seat] |= card
-    # Hand or showcase, one of the two holds the card: taking it from both needs no branch.
+    # one of the two holds the card: taking it from both needs no branch
     view.show[seat] &= ~card
     table.hands[seat] &= ~card
     view.broken |= from_show << np.uint64(view.lies_in[bit])  # S8
-    if view.on_table == 0:
-        view.leaders[0, number] = np.int8(seat)
-        view.lead = card
-        view.suit = led_suit(card)
-        view.on_table = 1
-        table.turn = 1 - seat
-        return
+
+
+@inlined
+def lead_first(table: Any, view: Any, seat: I64, card: U64) -> None:
+    """Lead a card of the first playout."""
+    number = view.tricks_played
+    _take_out(table, view, seat, 2 * number, card)
+    view.leaders[0, number] = np.int8(seat)
+    view.lead = card
+    view.suit = led_suit(card)
+    view.on_table = 1
+    table.turn = 1 - seat
+
+
+@inlined
+def reply_first(rules: Any, table: Any, view: Any, seat: I64, card: U64) -> None:
+    """Play the second card of a trick of the first playout: the trick is settled (S5–S7, M5–M6)."""
+    number = view.tricks_played
+    _take_out(table, view, seat, 2 * number + 1, card)
     followed = (card & view.suit) != ZERO
     if rules.magri == 1:
         takes = not followed or card > view.lead  # M5
     else:
         takes = trick_winner(view.lead | card, view.suit, view.trump, False) == card  # S5
-    winner = seat ^ np.int64(not takes)
+    winner = (seat ^ np.int64(not takes)) & 1  # known not to be negative: no wrap-around to be computed
     view.winners[0, number] = np.int8(winner)
     view.won[winner] += 1
     if number == 12:
@@ -151,26 +177,35 @@ def apply_first(rules: Any, table: Any, view: Any, card: U64) -> None:
 
 
 @njit
+def apply_first(rules: Any, table: Any, view: Any, card: U64) -> None:
+    """Play a card of the first playout; after the second the trick is settled."""
+    if view.on_table == 0:
+        lead_first(table, view, table.turn, card)
+    else:
+        reply_first(rules, table, view, table.turn, card)
+
+
+@inlined
 def _settle(table: Any, view: Any, winner: I64, lead: U64, card: U64) -> None:
     """S6: the winner lays the trick open, the loser draws."""
     number = view.tricks_played
     view.show[winner] |= lead | card
-    view.lies_in[ctz(lead)] = np.int8(number)
-    view.lies_in[ctz(card)] = np.int8(number)
+    view.lies_in[np.uint64(ctz(lead))] = np.int8(number)
+    view.lies_in[np.uint64(ctz(card))] = np.int8(number)
     view.owned[winner] |= ONE << np.uint64(number)
     place = table.next
     if place == 26:  # turned_card = "last"
         place = np.int64(0)
-        view.turned_to = 1 - winner
+        view.turned_to = winner ^ 1
     drawn = table.stock[place]
     table.next += 1
-    table.hands[1 - winner] |= ONE << np.uint64(drawn)
+    table.hands[winner ^ 1] |= ONE << np.uint64(drawn)
     table.drawn[number] = drawn
     view.taken[number] = np.int8(-1)
     view.reserve -= 1
 
 
-@njit
+@inlined
 def _settle_magri(table: Any, view: Any, winner: I64, trick: U64, value: bool) -> None:
     """M6: the trick is discarded, the winner takes the display card, the loser draws, the next card is turned up."""
     number = view.tricks_played
@@ -182,7 +217,7 @@ def _settle_magri(table: Any, view: Any, winner: I64, trick: U64, value: bool) -
     view.lies_in[view.display] = np.int8(number)
     view.taken[number] = np.int8(view.display)
     drawn = table.stock[table.next]
-    table.hands[1 - winner] |= ONE << np.uint64(drawn)
+    table.hands[winner ^ 1] |= ONE << np.uint64(drawn)
     table.drawn[number] = drawn
     view.reserve -= 1
     view.display = -1
@@ -267,23 +302,33 @@ def second_takes(rules: Any, view: Any, card: U64) -> Any:
     return second_beats(rules, view.all_trump == 1, view.lead, card, view.suit, view.trump)
 
 
-@njit
-def apply_second(rules: Any, table: Any, view: Any, card: U64) -> None:
-    """Play a card of the second playout."""
-    seat = table.turn
-    number = view.tricks_played
+@inlined
+def _take_from_holding(table: Any, view: Any, seat: I64, place: I64, card: U64) -> None:
+    """Take a card of the second playout out of the holding."""
     table.hands[seat] ^= card
     view.show[seat] &= ~card
     view.played[seat] |= card
-    view.history[1, 2 * number + view.on_table] = np.int8(ctz(card))
-    if view.on_table == 0:
-        view.leaders[1, number] = np.int8(seat)
-        view.lead = card
-        view.suit = led_suit(card)
-        view.on_table = 1
-        table.turn = 1 - seat
-        return
-    winner = seat ^ np.int64(not second_takes(rules, view, card))
+    view.history[1, place] = np.int8(ctz(card))
+
+
+@inlined
+def lead_second(table: Any, view: Any, seat: I64, card: U64) -> None:
+    """Lead a card of the second playout."""
+    number = view.tricks_played
+    _take_from_holding(table, view, seat, 2 * number, card)
+    view.leaders[1, number] = np.int8(seat)
+    view.lead = card
+    view.suit = led_suit(card)
+    view.on_table = 1
+    table.turn = 1 - seat
+
+
+@inlined
+def reply_second(rules: Any, table: Any, view: Any, seat: I64, card: U64) -> None:
+    """Play the second card of a trick of the second playout."""
+    number = view.tricks_played
+    _take_from_holding(table, view, seat, 2 * number + 1, card)
+    winner = (seat ^ np.int64(not second_takes(rules, view, card))) & 1
     view.winners[1, number] = np.int8(winner)
     view.points[winner] += 1
     view.leader = winner
@@ -294,3 +339,12 @@ def apply_second(rules: Any, table: Any, view: Any, card: U64) -> None:
     view.tricks_played = number + 1
     if number == 12:  # S14
         table.phase = DONE
+
+
+@njit
+def apply_second(rules: Any, table: Any, view: Any, card: U64) -> None:
+    """Play a card of the second playout."""
+    if view.on_table == 0:
+        lead_second(table, view, table.turn, card)
+    else:
+        reply_second(rules, table, view, table.turn, card)
