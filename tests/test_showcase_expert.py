@@ -221,6 +221,13 @@ def test_a_counted_trick_is_broken_where_the_name_is_at_stake() -> None:
     assert first("H5 S2 S3", lead="HK", tricks=24, mine="H4 D5", his="C3 C4") == "H4"
 
 
+def test_a_trump_takes_the_trick_of_an_ace() -> None:
+    """S4 with ``"may"``, S5: he who need not follow from his showcase ruffs where the trick is worth taking, else lets it go."""
+    his = "C4 C5 C6 C7 C8 C9 CT CJ CQ CK D4 D5 D6 D7 S5 S6 S7 S8"
+    assert first("C3 S4", lead="HA", tricks=12, mine="H2 D2", his=his, showcase_follow="may") == "C3"
+    assert first("C3 S4", lead="H4", tricks=12, mine="H2 D2", his=his, showcase_follow="may") == "H2"
+
+
 def test_value_tricks_are_left_to_the_other() -> None:
     """M5, M8: with equal counts the last trick is followed, not won off suit; the reading that obliges only the showcase."""
     assert first("D2 S9", lead="D5", name="showcase-magri", tricks=12, display="H9") == "D2"
@@ -319,7 +326,7 @@ def plain_first(view: Any, rules: Any) -> int:
             counted = card & mine and not broken >> int(view.lies_in[card.bit_length() - 1]) & 1
             score = (shown if card & mine else 0) + (price * breaks >> 8 if counted else 0)
         if led:
-            takes = card > led if card & suit else magri
+            takes = card > led if card & suit else magri or bool(card & int(view.trump))
             if magri:
                 score += take - price if not card & suit else take if takes else -take
             else:

@@ -307,10 +307,13 @@ def first_reply(view: Any, rules: Any, whole: U64) -> U64:
         best = _weighed(best, shows & ~whole & below, shown - take, loss, long, weights)
         best = _weighed(best, shows & ~whole & above, shown + won, taken, long, weights)
     others = _lowest(hand & ~suit)
+    # off suit they are all trumps, or none is (S4)
+    ruffs = others & view.trump != ZERO
+    off_suit = won if ruffs else take - price if magri else -take
     while others != ZERO:
         card = lowest_bit(others)
         others ^= card
-        best = _weighed(best, card, take - price if magri else -take, loss, _long(own, led_suit(card), weights), weights)
+        best = _weighed(best, card, off_suit, taken if ruffs else loss, _long(own, led_suit(card), weights), weights)
     return _card_of(best)
 
 
