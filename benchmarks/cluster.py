@@ -20,8 +20,9 @@ import distributed
 
 from simcore.batches.cluster import Cluster, Work
 from simcore.batches.config import make_config
+from simcore.batches.partfile import part_name
 from simcore.batches.parts import PartMaker, Plan
-from simcore.batches.store import MANIFEST, Store, part_name
+from simcore.batches.store import MANIFEST, Store
 
 
 @dataclass(frozen=True)

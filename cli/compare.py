@@ -131,7 +131,7 @@ def command(
 
 def _write_more(result: Comparison, out: Path, overwrite: bool, quiet: bool) -> None:
     """Write the report, and times a decision beside it."""
-    from simcore.batches.store import write_atomically
+    from simcore.batches.partfile import write_atomically
     from simcore.contests.timings import time_players
     from simcore.errors import RunError
     from simcore.reports.verb import report

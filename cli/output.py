@@ -74,7 +74,8 @@ def interrupted(out: Any, *more: str) -> int:
 
 def _saved(out: Any) -> bool:
     """Tell whether a folder holds a manifest or parts; where it cannot be asked, it may."""
-    from simcore.batches.store import MANIFEST, part_paths
+    from simcore.batches.partfile import part_paths
+    from simcore.batches.store import MANIFEST
 
     try:
         return (out / MANIFEST).exists() or (out.exists() and bool(part_paths(out)))

@@ -11,7 +11,8 @@ import pytest
 
 import simcore
 from cli.main import main
-from simcore.batches.store import MANIFEST, part_name, part_paths
+from simcore.batches.partfile import part_name, part_paths
+from simcore.batches.store import MANIFEST
 from simcore.choosing import kept as kept_module
 from simcore.choosing.kept import KeptInFolder
 from simcore.choosing.pieces import Stretch

@@ -22,9 +22,10 @@ from simcore.batches import parts as parts_module
 from simcore.batches import remote
 from simcore.batches.cluster import Sizes, _Ahead, parse_address
 from simcore.batches.config import make_config
+from simcore.batches.partfile import part_paths
 from simcore.batches.places import BucketPath, place_of
 from simcore.batches.run import run_simulation
-from simcore.batches.store import MANIFEST, part_paths
+from simcore.batches.store import MANIFEST
 from simcore.choosing.verb import choose
 from simcore.contests.contest import make_contest
 from simcore.contests.verb import run_contest

@@ -17,11 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simcore.batches.config import make_config
+from simcore.batches.partfile import part_name
 from simcore.batches.parts import PartMaker, write_part
 from simcore.batches.replaying import check_traces, config_of_run, replay
 from simcore.batches.rounds import rounds_of
 from simcore.batches.run import run_simulation
-from simcore.batches.store import MANIFEST, Store, part_name
+from simcore.batches.store import MANIFEST, Store
 from simcore.batches.tables import hands_to_pbn
 from simcore.cards import SEATS, parse_card, parse_hand
 from simcore.deals.conditions import parse_condition

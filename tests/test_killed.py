@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from test_survival import alone, contents, last_line, started, tmpfs, wait_for_parts
 
-from simcore.batches.store import part_paths
+from simcore.batches.partfile import part_paths
 
 #: A race that goes on, and so does the answer, for a second or two; two players that are the same.
 ANSWER = ["choose", "elections", "--hand", "QT.K96.J763.J865", "--seat", "S", "--seed", 5, "--confidence", 0.9999999]

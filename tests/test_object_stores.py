@@ -13,8 +13,9 @@ from test_survival import Done, contents
 
 import simcore
 from cli.main import main
+from simcore.batches.partfile import part_paths
 from simcore.batches.places import BucketPath
-from simcore.batches.store import MANIFEST, Store, part_paths
+from simcore.batches.store import MANIFEST, Store
 from simcore.choosing.kept import KeptInFolder
 from simcore.contests.contest import make_contest
 from simcore.contests.verb import run_contest

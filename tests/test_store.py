@@ -12,13 +12,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import simcore
+from simcore.batches import partfile as partfile_module
 from simcore.batches import parts as parts_module
-from simcore.batches import store as store_module
 from simcore.batches.config import Config, make_config
+from simcore.batches.partfile import describe_part, part_name, part_paths
 from simcore.batches.parts import PartMaker, Plan, write_part
 from simcore.batches.replaying import config_of_run
 from simcore.batches.run import run_simulation
-from simcore.batches.store import MANIFEST, Store, describe_part, part_name, part_paths, read_manifest, read_run
+from simcore.batches.store import MANIFEST, Store, read_manifest, read_run
 from simcore.errors import BadInput, RunError
 
 SEED = 31
@@ -286,6 +287,6 @@ def test_a_part_that_goes_while_it_is_described_is_gone_and_not_unreadable(case:
         path.unlink()
         return "0" * 64
 
-    monkeypatch.setattr(store_module, "file_sha256", hash_and_lose)
+    monkeypatch.setattr(partfile_module, "file_sha256", hash_and_lose)
     with pytest.raises(FileNotFoundError):
         describe_part(path, 2, config.hash)

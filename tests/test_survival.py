@@ -24,9 +24,10 @@ import pytest
 from cli.main import main
 from simcore.batches import parts as parts_module
 from simcore.batches.config import make_config
+from simcore.batches.partfile import part_paths
 from simcore.batches.replaying import config_of_run
 from simcore.batches.run import run_simulation
-from simcore.batches.store import MANIFEST, part_paths
+from simcore.batches.store import MANIFEST
 from simcore.errors import BadInput, PlayerError
 
 ROOT = Path(__file__).parent.parent

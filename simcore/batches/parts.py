@@ -24,8 +24,8 @@ import numpy as np
 
 from simcore.batches.backends import Backend, Buffers, Stopped, Tally, backend_for
 from simcore.batches.config import Config
+from simcore.batches.partfile import PartFile, put_part
 from simcore.batches.places import Place, place_of
-from simcore.batches.store import PartFile, put_part
 from simcore.errors import BadInput
 
 if TYPE_CHECKING:

@@ -20,9 +20,10 @@ from simcore.batches import sending  # noqa: F401 (a config can be sent)
 from simcore.batches.backends import Tally
 from simcore.batches.cluster import Cluster, Work
 from simcore.batches.config import Config
+from simcore.batches.partfile import describe_part, part_name, write_atomically
 from simcore.batches.parts import Advance, PartMaker, Plan, merge
 from simcore.batches.places import BucketPath, Place
-from simcore.batches.store import Store, describe_part, part_name, write_atomically
+from simcore.batches.store import Store
 from simcore.errors import RunError
 
 __all__ = ["sums_on", "write_missing_on"]

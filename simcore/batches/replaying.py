@@ -12,8 +12,9 @@ from simcore.batches.backends import backend_for
 from simcore.batches.config import Config, make_config
 from simcore.batches.costs import add_costs
 from simcore.batches.explaining import Asked, add_explanations, explanation_lines, parse_asked
+from simcore.batches.partfile import file_sha256
 from simcore.batches.places import Place, place_of
-from simcore.batches.store import file_sha256, read_run
+from simcore.batches.store import read_run
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
 from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset

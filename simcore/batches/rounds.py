@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from simcore.batches.partfile import open_parquet, part_paths
 from simcore.batches.places import Place
-from simcore.batches.store import open_parquet, part_paths
 from simcore.batches.tables import check_whole_numbers
 from simcore.cards import SEATS
 from simcore.errors import BadInput

@@ -21,9 +21,10 @@ import numpy as np
 
 from simcore.batches.backends import Tally, backend_for
 from simcore.batches.config import Config, make_config
+from simcore.batches.partfile import open_parquet, part_paths, write_atomically
 from simcore.batches.parts import Advance, PartMaker, merge, tally_from_json
 from simcore.batches.places import Place, place_of
-from simcore.batches.store import Store, open_parquet, part_paths, write_atomically
+from simcore.batches.store import Store
 from simcore.batches.summary import summarise
 from simcore.batches.timings import write_timings
 from simcore.errors import BadInput, RunError

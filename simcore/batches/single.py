@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from simcore.batches.store import MANIFEST, write_atomically
+from simcore.batches.partfile import write_atomically
+from simcore.batches.store import MANIFEST
 from simcore.errors import BadInput, RunError
 
 __all__ = ["fresh_folder", "write_manifest"]

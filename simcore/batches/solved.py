@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simcore.batches.config import GAME_SEATS
+from simcore.batches.partfile import PartFile
 from simcore.batches.places import Place, place_of
 from simcore.batches.solving import Problem, Row, make_problem, solve_rows
-from simcore.batches.store import PartFile, Store
+from simcore.batches.store import Store
 from simcore.cards import SEATS
 from simcore.rules import TRUMPS
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from simcore.batches.config import GAME_SEATS, Config
-from simcore.batches.store import Store, write_atomically
+from simcore.batches.partfile import write_atomically
+from simcore.batches.store import Store
 
 __all__ = ["TIMINGS", "write_timings"]
 

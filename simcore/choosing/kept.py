@@ -20,17 +20,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simcore.batches.partfile import PartFile, file_sha256, open_parquet, part_paths, write_atomically
 from simcore.batches.places import Place, file_size
-from simcore.batches.store import (
-    MANIFEST,
-    PartFile,
-    Store,
-    file_sha256,
-    open_parquet,
-    part_paths,
-    read_manifest,
-    write_atomically,
-)
+from simcore.batches.store import MANIFEST, Store, read_manifest
 from simcore.choosing.result import Choices
 from simcore.errors import RunError
 from simcore.rules import Ruleset

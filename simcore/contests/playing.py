@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simcore.batches.backends import Backend, Buffers, Tally, backend_for
-from simcore.batches.store import PartFile, Store, open_parquet
+from simcore.batches.partfile import PartFile, open_parquet
+from simcore.batches.store import Store
 from simcore.batches.tables import schema_of, table_of
 from simcore.contests.contest import Cell, Contest
 from simcore.contests.sequential import SprtState

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simcore.batches.beside import PAGES, TABLES, is_page
+from simcore.batches.partfile import file_sha256, open_parquet, part_paths, write_atomically
 from simcore.batches.places import Place, file_size, place_of
 from simcore.batches.run import Interrupted, available_threads, workers_of
-from simcore.batches.store import MANIFEST, Store, file_sha256, open_parquet, part_paths, write_atomically
+from simcore.batches.store import MANIFEST, Store
 from simcore.contests.contest import Contest, make_contest
 from simcore.contests.mistakes import cards_schema, judge_cards
 from simcore.contests.playing import play_contest, rows_schema

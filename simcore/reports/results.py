@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from simcore.batches.partfile import file_sha256, open_parquet
 from simcore.batches.places import Place, place_of
-from simcore.batches.store import MANIFEST, file_sha256, open_parquet
+from simcore.batches.store import MANIFEST
 from simcore.errors import BadInput, RunError
 
 if TYPE_CHECKING:

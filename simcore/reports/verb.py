@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from simcore.batches.beside import is_page
+from simcore.batches.partfile import write_atomically
 from simcore.batches.places import Place, place_of
-from simcore.batches.store import write_atomically
 from simcore.errors import BadInput, RunError, SimcoreError
 from simcore.reports.blocks import Page
 from simcore.reports.of_balance import balance_page

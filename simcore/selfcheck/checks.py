@@ -30,10 +30,10 @@ import numpy as np
 from simcore import __version__
 from simcore._jit import HAS_BMI2, cache_directory, cpu_name
 from simcore.batches.config import Config, make_config
+from simcore.batches.partfile import part_paths
 from simcore.batches.replaying import replay_config
 from simcore.batches.run import available_threads, run_simulation
 from simcore.batches.solving import solve
-from simcore.batches.store import part_paths
 from simcore.deals.dealing import deal_hands, deal_showcase
 from simcore.selfcheck import plain
 
