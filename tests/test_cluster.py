@@ -292,6 +292,27 @@ def test_a_player_that_fails_ends_an_answer_as_on_one_machine(two: Processes, tm
     assert choose("elections", **asked, cluster=two.address).rows == choose("elections", **asked, threads=1).rows
 
 
+def test_a_player_that_fails_where_a_comparison_has_ended(two: Processes, tmp_path: Path) -> None:
+    """Its blocks are played ahead, and nobody needs them; asked for, it fails as on one machine."""
+    player = tmp_path / "mine.py"
+    player.write_text(
+        "def bad_play(view, rules, stream):\n    assert int(stream.index) < 48\n    return int(view.legal) & -int(view.legal)\n"
+    )
+    options: dict[str, Any] = {"contract": "nt-most", "pairs": "NS", "seed": 2, "solved": 0, "deals": 400}
+    players = ["expert", f"random+{player}:bad"]
+    ended = make_contest("elections", players, sprt="0 4 0.2 0.2", **options)
+    alone = run_contest(ended, out=tmp_path / "alone", threads=1)
+    assert alone.decided
+    run_contest(ended, out=tmp_path / "spread", cluster=two.address)
+    assert contents(tmp_path / "spread") == contents(tmp_path / "alone")
+    told = []
+    for where in ({"threads": 1}, {"cluster": two.address}):
+        with pytest.raises(PlayerError) as stop:
+            run_contest(make_contest("elections", players, **options), **where)  # type: ignore[arg-type]
+        told.append(str(stop.value))
+    assert told[0] == told[1]
+
+
 def driver(processes: Processes, out: Path, deals: int) -> subprocess.Popen[str]:
     command = ["simulate", "elections", "--deals", str(deals), "--seed", "4", "--cluster", processes.address, "--out", str(out)]
     return subprocess.Popen([sys.executable, "-c", DRIVER, *command], cwd=ROOT, stderr=subprocess.PIPE, text=True)
