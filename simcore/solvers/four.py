@@ -83,7 +83,7 @@ class Solver:
         self._patterns = np.zeros(BLOCK * blocks + 64, np.uint64)  # lists are read past their end
         self._used = np.zeros(SLOTS + shapes, np.int64)
         self._used[BLOCKS] = 1
-        self._hints = np.zeros(1 << 19, np.uint32)
+        self._hints = np.zeros(1 << 19, np.uint16)
         self._memory = (self._u, self._v, self._keys, self._patterns, self._used, self._hints)
         self._tag: tuple[bytes, int, int] | None = None
         self._guess = 0

@@ -48,11 +48,11 @@ def _lowest_kept(cards: U64, count: I64) -> U64:
 @inlined
 def tricks_of_leaders(u: Any, v: Any, seat: I64, left: I64, needed: I64) -> tuple[I64, U64]:
     """Return how many tricks the side on lead takes at least, ``left`` tricks to be played, and the rank winners."""
-    mate = seat ^ v[PAIRING]
+    mate = (seat ^ v[PAIRING]) & 3
     first = (seat + 1) & 3
     if first == mate:
         first = (seat + 2) & 3
-    second = first ^ v[PAIRING]
+    second = (first ^ v[PAIRING]) & 3
     hand, partner, one, two = u[seat], u[mate], u[first], u[second]
     trump = u[TRUMP]
     own = np.int64(0)
@@ -159,11 +159,11 @@ def tricks_of_leaders(u: Any, v: Any, seat: I64, left: I64, needed: I64) -> tupl
 @inlined
 def tricks_of_others(u: Any, v: Any, seat: I64, live: U64) -> tuple[I64, U64]:
     """Return how many tricks the side not on lead takes at least, and the rank winners."""
-    mate = seat ^ v[PAIRING]
+    mate = (seat ^ v[PAIRING]) & 3
     first = (seat + 1) & 3
     if first == mate:
         first = (seat + 2) & 3
-    second = first ^ v[PAIRING]
+    second = (first ^ v[PAIRING]) & 3
     trump = u[TRUMP]
     if live & trump != ZERO:
         e1, e2 = u[first] & trump, u[second] & trump

@@ -38,7 +38,7 @@ __all__ = ["counted_of", "extremes", "rest_on_trumps"]
 def _sure_trumps(u: Any, v: Any) -> tuple[U64, I64]:
     """Return the trumps that the side that holds them is sure to take, and which side: those above all of the other side's."""
     trump = u[TRUMP]
-    ours = (u[0] | u[v[PAIRING]]) & trump
+    ours = (u[0] | u[v[PAIRING] & 3]) & trump
     theirs = (u[1] | u[2] | u[3]) & trump & ~ours
     if ours > theirs:
         return (ours if theirs == ZERO else ours & ~(highest_bit(theirs) | (highest_bit(theirs) - ONE))), np.int64(0)
@@ -103,7 +103,7 @@ def rest_on_trumps(u: Any, v: Any, live: U64) -> U64:
     if u[TRUMP] & live == ZERO:
         return counted
     sure, _ = _sure_trumps(u, v)
-    ours = u[0] | u[v[PAIRING]]
+    ours = u[0] | u[v[PAIRING] & 3]
     others = u[TRUMP] & live & (~ours if sure & ours != ZERO else ours)
     rest = sure
     while rest != ZERO:

@@ -49,12 +49,12 @@ def put_down(v: Any, at: I64, cards: U64) -> I64:
 def order_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, live: U64) -> I64:
     """List the leads of a seat; return the place behind the list."""
     trump = u[TRUMP]
-    mate = seat ^ v[PAIRING]
+    mate = (seat ^ v[PAIRING]) & 3
     before_mate = (mate + 3) & 3  # plays just before partner: the opponent a finesse goes through, if he is one
     first = (seat + 1) & 3
     if first == mate:
         first = (seat + 2) & 3
-    second = first ^ v[PAIRING]
+    second = (first ^ v[PAIRING]) & 3
     hand, partner = u[seat], u[mate]
     left, right = u[first], u[second]
     ruffs = ZERO

@@ -40,11 +40,11 @@ def _insert(v: Any, at: I64, end: I64, card: I64, score: I64) -> I64:
 def order_points_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64) -> I64:
     """List the leads of a seat by score; return the place behind the list."""
     trump = u[TRUMP]
-    mate = seat ^ v[PAIRING]
+    mate = (seat ^ v[PAIRING]) & 3
     first = (seat + 1) & 3
     if first == mate:
         first = (seat + 2) & 3
-    second = first ^ v[PAIRING]
+    second = (first ^ v[PAIRING]) & 3
     end = at
     rest = choices
     while rest != ZERO:
@@ -106,7 +106,7 @@ def order_points_reply(
 ) -> I64:
     """List the replies of a seat by score; ``trick`` holds the cards played, ``later`` seats (0 to 2) still follow."""
     trump = u[TRUMP]
-    mate = seat ^ v[PAIRING]
+    mate = (seat ^ v[PAIRING]) & 3
     average = v[AVERAGE + (ctz(led) >> 4)]
     base = 13 * v[TRICK]
     rest = trick

@@ -68,6 +68,7 @@ _BYTE, _BIG = np.uint64(0xFF), np.uint64(1 << 16)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_AT = np.uint64(40)
 _SEVEN = np.uint64(7)
+_SLOTS_AT_MOST = np.int64((1 << 24) - 1)
 
 # Counters kept in ``used`` (int64[8 + shapes]): shapes in use, blocks ever taken (0 is "none"), times forgotten, the first of the
 # small and of the big blocks given back, words of patterns in use; then the slots.  A slot's words in ``keys`` are the key, the
@@ -92,7 +93,7 @@ def forget(keys: Any, used: Any) -> None:
 @inlined
 def find_slot(keys: Any, key: U64) -> I64:
     """Return the slot of a shape, or the free slot where it belongs (keys are never zero)."""
-    last = np.int64(keys.shape[0] - 1)
+    last = np.int64(keys.shape[0] - 1) & _SLOTS_AT_MOST
     slot = np.int64((key * _MIX) >> _MIX_AT) & last
     while keys[slot, 0] != key and keys[slot, 0] != ZERO:
         slot = (slot + 1) & last
@@ -193,10 +194,12 @@ def search_table(
             fits &= (patterns[values + k] ^ one) & patterns[masks + k] == ZERO
             found |= np.uint64(fits) << k
         found &= (ONE << count) - ONE
+        best = np.int64(0)
+        fewest = np.int64(1000)
+        step = np.int64(room)
         while found != ZERO:
             at = start + 1 + ctz(found)
             found &= found - ONE
-            step = np.int64(room)
             same = True
             for n in range(1, words):
                 place = at + (1 + 2 * n) * step
@@ -204,7 +207,14 @@ def search_table(
                     same = False
                     break
             if same and (not marked or patterns[at + (2 * words + 1) * step] & ~special == ZERO):
-                return at, step
+                # of those that fit, the one that rests on least makes the strongest patterns further up
+                count_of = popcount(patterns[at + step])
+                for n in range(1, words):
+                    count_of += popcount(patterns[at + (1 + 2 * n) * step])
+                if count_of < fewest:
+                    fewest, best = count_of, at
+        if best != 0:
+            return best, step
     return np.int64(0), np.int64(0)
 
 
