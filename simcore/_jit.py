@@ -30,6 +30,7 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.registry import CPUDispatcher
 
 __all__ = [
     "FAST_PDEP",
@@ -37,6 +38,7 @@ __all__ = [
     "I64",
     "JIT",
     "U64",
+    "WIDE_VECTORS",
     "cache_directory",
     "cache_is_cold",
     "cpu_name",
@@ -45,8 +47,9 @@ __all__ = [
     "njit",
 ]
 
-# numba sets its options as attributes at run time
+# numba sets its options as attributes at run time, and not all that njit takes are declared
 _numba: Any = config
+_njit: Any = numba.njit
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -113,6 +116,8 @@ HAS_BMI2: bool = (
 )
 #: True where pdep selects the n-th set bit: it takes a few cycles there.
 FAST_PDEP: bool = HAS_BMI2 and (cpu_name() not in _SLOW_PDEP or os.environ.get("SIMCORE_PORTABLE", "") == "0")
+#: True where vectors of 256 bits and more gain over one deal at a time; with 128 bits, which is what the CPU named has, they lose.
+WIDE_VECTORS: bool = _cpu_features().get("avx2", False) and cpu_name() != "znver1"
 
 
 @cache
@@ -175,19 +180,45 @@ def inlined(function: F) -> F:
     """Compile a small kernel that every caller takes in whole, however LLVM judges it.
 
     For innermost loops, where a call costs more than what is called: arguments through memory, reference counts of arrays.
+    Compiled without what Python needs to call it, which takes half the time; Python calls another kernel, compiled if need be.
     """
-    return _compile(function, inline=True)
+    compiled = _compile(function, inline=True)
+    if JIT:
+        compiled.__class__ = _Inlined  # type: ignore[assignment]
+    return compiled
 
 
-def _compile(function: F, *, inline: bool = False) -> F:
+class _Inlined(CPUDispatcher):
+    """A kernel that Python calls by its twin: machine code without an entry for Python would crash."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return _callable(self.py_func)(*arguments, **named)
+
+
+@cache
+def _callable(function: F) -> F:
+    """Compile what stands in other kernels once more, for calls from Python."""
+    return _compile(function, apart="called")
+
+
+def _compile(function: F, *, inline: bool = False, apart: str = "") -> F:
     if not JIT:
         # Kernels wrap modulo 2**64 on purpose; numpy scalars would warn where machine code does not (and per thread).
         return np.errstate(over="ignore")(function)
     directory = cache_directory(_LAYER if f".{_LAYER}." in function.__module__ else "")
     saved = _numba.CACHE_DIR
-    _numba.CACHE_DIR = str(directory) if directory else saved
+    _numba.CACHE_DIR = str(directory / apart) if directory else saved
     try:
-        compiled = numba.njit(function, nogil=True, cache=directory is not None, error_model="numpy", forceinline=inline)
+        compiled = _njit(
+            function,
+            nogil=True,
+            cache=directory is not None,
+            error_model="numpy",
+            forceinline=inline,
+            no_cpython_wrapper=inline,
+            # for calls by pointer: players' functions, which are compiled elsewhere (pointers.py)
+            no_cfunc_wrapper=True,
+        )
     finally:
         _numba.CACHE_DIR = saved
     return compiled  # type: ignore[no-any-return]
