@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from simcore._jit import WIDE_VECTORS
 from simcore.batches.config import GAME_SEATS, PAIRINGS, Config
 from simcore.cards import ALL_CARDS, SEATS, format_card
 from simcore.deals.dealing import deal_conditioned
@@ -253,7 +254,8 @@ class ElectionsBackend(GameBackend):
         # a forced contract between random players: nobody is asked for anything but random cards
         self._random = config.contract is not None and all(player.policies[2] == RANDOM for player in config.players)
         # and between four experts, who all think the same way: many deals in lockstep
-        self._experts = config.contract is not None and all(player.policies[2] == EXPERT for player in config.players)
+        four = config.contract is not None and all(player.policies[2] == EXPERT for player in config.players)
+        self._experts = four and WIDE_VECTORS
         words: dict[str, tuple[str, ...]] = {
             "dealer": tuple(SEATS),
             "status": ("played", "passed-out", "redealt"),

@@ -14,6 +14,7 @@ Words of the arguments:
     mask            seats that are void in a suit, named by how far they sit to the left: bit 0 the next one, bit 2 the one on the
                     right; ``void`` is 16 times that
     n, above        how many cards of a suit are unseen, and how many of them beat a card
+    none            chance that a seat has none of the n
     partner         how far the partner sits to the left, less one
     e_all, e_suit   mean points of the unseen cards, and of those of a suit
     any_trick       what a trick is worth: what it pays, and four cards
@@ -44,6 +45,7 @@ __all__ = [
     "mean_of_all",
     "mean_of_suit",
     "most_pays",
+    "none_of",
     "ruff_estimate",
     "table_terms",
     "throw_estimate",
@@ -131,18 +133,6 @@ _LATER = np.array(
     np.int32,
 ).reshape(-1)
 _COST, _TRUMPS = 128, 256
-#: A side suit left short by the card, in 4ths of 256ths of the stake: entry 32 pay + 16 (trumps in hand) + m.
-_SHORT = np.array(
-    [
-        (0, *((160, 40, -40) if trumps else (32, 40, 44)))[m] if m < 4 else 0
-        for _ in range(2)
-        for trumps in range(2)
-        for m in range(16)
-    ],
-    np.int64,
-)
-#: The same for a lead; long suits are not led where tricks cost.
-_SHORT_LED = _SHORT - np.array([0 if pay else 10 * m for pay in (0, 1) for _ in (0, 1) for m in range(16)])
 
 
 # ---- the worth of a trick -------------------------------------------------------------------------------------------------------
@@ -172,6 +162,13 @@ def trick_worth(pays: I64, e_all: I64) -> tuple[I64, I64, I64]:
     """Return any_trick, stake and leading."""
     any_trick = pays + 4 * e_all
     return any_trick, abs(any_trick) + 32, any_trick * either(any_trick > 0, _LEAD_WIN, _LEAD_LOSE) >> 8
+
+
+@inlined
+def _short(m: I64, trumps_held: I64) -> I64:
+    """Return what a side suit of m cards left shorter is worth, in 4ths of 256ths of the stake."""
+    one, three = either(trumps_held > 0, 160, 32), either(trumps_held > 0, -40, 44)
+    return either(m == 1, one, either(m == 2, 40, either(m == 3, three, 0)))
 
 
 @inlined
@@ -220,7 +217,7 @@ def end_of(cards: U64, lowest: bool) -> U64:
 
 
 @inlined
-def _gets(seats: I64, start: I64, wanted: bool, mask: U64, n: I64, above: I64) -> I64:
+def _gets(seats: I64, start: I64, wanted: bool, mask: U64, n: I64, none: I64, above: I64) -> I64:
     """Return the chance that the own side gets the trick when ``above`` of n unseen cards beat the best one.
 
     A trick wanted is beaten by who can, one not wanted is taken by who must.
@@ -229,8 +226,8 @@ def _gets(seats: I64, start: I64, wanted: bool, mask: U64, n: I64, above: I64) -
         seats: where the partner sits and who may still follow, as an index of _GETS.
         start: 1 where the own side has the trick so far.
     """
-    none = none_of(mask, either(wanted, above, n - above))
-    p = either(wanted, 256 - none, none - none_of(mask, n)) + 4
+    chance = none_of(mask, either(wanted, above, n - above))
+    p = either(wanted, 256 - chance, chance - none) + 4
     return np.int64(_GETS[np.uint64(seats + (p >> 3) + start * _PER_START + either(wanted, _PER_WANTED, 0))])
 
 
@@ -296,7 +293,7 @@ def card_of(estimate: I64) -> U64:
 
 @inlined
 def lead_terms(
-    trumps: bool, mask: U64, n: I64, m: I64, pays: I64, e_all: I64, e_suit: I64, any_trick: I64, stake: I64, trumps_held: I64,
+    trumps: bool, mask: U64, none: I64, m: I64, pays: I64, e_all: I64, e_suit: I64, any_trick: I64, stake: I64, trumps_held: I64,
     trumps_unseen: I64, may_ruff: U64, ruff: I64, partner: I64,
 ) -> tuple[I64, I64, I64, I64, I64, I64]:  # fmt: skip
     """Return what the leads of a suit of which m cards are held have in common: here, table, scale, common, keep, ours.
@@ -305,12 +302,12 @@ def lead_terms(
         trumps: the suit is trumps.
         ruff: :func:`can_ruff`.
     """
-    none = none_of(mask, n)
     here = with_followers(pays, e_all, e_suit, mask, none)
     worth = here + e_suit
     trump_table, trump_scale = trump_later(any_trick, stake)
     drawing = (stake * either(any_trick > 0, _LEAD_TRUMP, _LEAD_TRUMP_N) >> 2) * (3 * trumps_held - trumps_unseen)
-    short = stake * _SHORT_LED[np.uint64(either(worth > 0, 32, 0) + either(trumps_held > 0, 16, 0) + m)] >> 2
+    # long suits are not led where tricks cost
+    short = stake * (_short(m, trumps_held) - either(worth > 0, 0, 10 * m)) >> 2
     keep, ours = _ruffs(may_ruff, mask, none, either(trumps, 0, ruff), partner)
     table = either(trumps, trump_table, suit_later(worth))
     return here, table, either(trumps, trump_scale, worth), either(trumps, drawing, short), keep, ours
@@ -318,14 +315,14 @@ def lead_terms(
 
 @inlined
 def lead_estimate(
-    card: U64, points: I64, weakest: bool, out: U64, mask: U64, n: I64, m: I64, up: U64, partner: I64, leading: I64, here: I64,
-    table: I64, scale: I64, common: I64, keep: I64, ours: I64,
+    card: U64, points: I64, weakest: bool, out: U64, mask: U64, n: I64, none: I64, m: I64, up: U64, partner: I64, leading: I64,
+    here: I64, table: I64, scale: I64, common: I64, keep: I64, ours: I64,
 ) -> I64:  # fmt: skip
     """Return the estimate of a lead; ``out`` are the unseen cards of its suit."""
     above = popcount(out & beating(card, up))
     value = here + points
     seats = (8 * partner + np.int64(mask ^ _SEVEN)) * _PER_SEATS
-    x = _gets(seats, np.int64(1), value > 0, mask, n, above)
+    x = _gets(seats, np.int64(1), value > 0, mask, n, none, above)
     x = either(value > 0, (x * keep >> 8) + ours, x)
     return _estimate(card, points, value, x, leading, common, later(table, n, above, m, weakest) * scale)
 
@@ -335,8 +332,8 @@ def lead_estimate(
 
 @inlined
 def table_terms(
-    out: U64, trumps_out: U64, mask: U64, trump_mask: U64, led_trumps: bool, ruffed: bool, winning: U64, won: I64, up: U64,
-    waiting: U64, partner: I64, pays: I64, e_all: I64, e_led: I64,
+    out: U64, trumps_out: U64, mask: U64, none: I64, trump_mask: U64, led_trumps: bool, ruffed: bool, winning: U64, won: I64,
+    up: U64, waiting: U64, partner: I64, pays: I64, e_all: I64, e_led: I64,
 ) -> tuple[I64, I64, I64, I64, I64, I64]:  # fmt: skip
     """Return what the trick on the table and the seats behind come to: here (but for the points on the table), seats, keep, ours,
     and the chance to get the trick if the card does not take it, for a trick wanted and for one not wanted.
@@ -348,7 +345,6 @@ def table_terms(
         waiting: mask of the seats behind.
     """
     n = popcount(out)
-    none = none_of(mask, n)
     follow = waiting & ~mask
     behind = popcount(waiting)
     here = pays + behind * e_all + (popcount(follow) * (256 - none) * (e_led - e_all) >> 8)
@@ -358,30 +354,30 @@ def table_terms(
     above = popcount(either(ruffed, ZERO, out & better))
     ruff = can_ruff(trump_mask, popcount(either(ruffed, trumps_out & better, trumps_out)))
     keep, ours = _ruffs(~trump_mask & waiting, mask, none, either(led_trumps, 0, ruff), partner)
-    wanted = (_gets(seats, won, True, mask, n, above) * keep >> 8) + ours
-    return here, seats, keep, ours, wanted, _gets(seats, won, False, mask, n, above)
+    wanted = (_gets(seats, won, True, mask, n, none, above) * keep >> 8) + ours
+    return here, seats, keep, ours, wanted, _gets(seats, won, False, mask, n, none, above)
 
 
 @inlined
 def follow_terms(
-    led_trumps: bool, mask: U64, n: I64, pays: I64, e_all: I64, e_led: I64, any_trick: I64, stake: I64
+    led_trumps: bool, mask: U64, none: I64, pays: I64, e_all: I64, e_led: I64, any_trick: I64, stake: I64
 ) -> tuple[I64, I64]:  # fmt: skip
     """Return table and scale of the later tricks of the suit led."""
-    worth = with_followers(pays, e_all, e_led, mask, none_of(mask, n)) + e_led
+    worth = with_followers(pays, e_all, e_led, mask, none) + e_led
     trump_table, trump_scale = trump_later(any_trick, stake)
     return either(led_trumps, trump_table, suit_later(worth)), either(led_trumps, trump_scale, worth)
 
 
 @inlined
 def follow_estimate(
-    card: U64, points: I64, takes: bool, weakest: bool, out: U64, mask: U64, n: I64, m: I64, up: U64, leading: I64, here: I64,
-    seats: I64, keep: I64, ours: I64, x_wanted: I64, x_unwanted: I64, table: I64, scale: I64,
+    card: U64, points: I64, takes: bool, weakest: bool, out: U64, mask: U64, n: I64, none: I64, m: I64, up: U64, leading: I64,
+    here: I64, seats: I64, keep: I64, ours: I64, x_wanted: I64, x_unwanted: I64, table: I64, scale: I64,
 ) -> I64:  # fmt: skip
     """Return the estimate of a card that follows suit; ``takes``: it beats the best card so far."""
     above = popcount(out & beating(card, up))
     value = here + points
     wanted = value > 0
-    taken = _gets(seats, np.int64(1), wanted, mask, n, above)
+    taken = _gets(seats, np.int64(1), wanted, mask, n, none, above)
     taken = either(wanted, (taken * keep >> 8) + ours, taken)
     x = either(takes, taken, either(wanted, x_wanted, x_unwanted))
     later_worth = later(table, n, above, m, weakest) * scale
@@ -390,13 +386,12 @@ def follow_estimate(
 
 @inlined
 def throw_terms(
-    mask: U64, n: I64, m: I64, pays: I64, e_all: I64, e_suit: I64, stake: I64, trumps_held: I64
+    mask: U64, none: I64, m: I64, pays: I64, e_all: I64, e_suit: I64, stake: I64, trumps_held: I64
 ) -> tuple[I64, I64, I64]:  # fmt: skip
     """Return what the discards of a side suit of which m cards are held have in common: table, scale, common."""
-    worth = with_followers(pays, e_all, e_suit, mask, none_of(mask, n)) + e_suit
+    worth = with_followers(pays, e_all, e_suit, mask, none) + e_suit
     table = suit_later(worth)
-    short = _SHORT[np.uint64(either(worth > 0, 32, 0) + either(trumps_held > 0, 16, 0) + m)]
-    return table, thrown_later(table, worth), stake * short >> 2
+    return table, thrown_later(table, worth), stake * _short(m, trumps_held) >> 2
 
 
 @inlined
@@ -413,14 +408,14 @@ def throw_estimate(
 
 @inlined
 def ruff_estimate(
-    card: U64, points: I64, takes: bool, weakest: bool, trumps_out: U64, trump_mask: U64, waiting: U64, mask: U64, n: I64,
+    card: U64, points: I64, takes: bool, weakest: bool, trumps_out: U64, trump_mask: U64, waiting: U64, mask: U64, none: I64,
     trumps_held: I64, up: U64, partner: I64, leading: I64, here: I64, x_wanted: I64, x_unwanted: I64, table: I64, scale: I64,
 ) -> I64:  # fmt: skip
-    """Return the estimate of a trump on another suit of which n cards are unseen; ``takes``: it beats the best card so far."""
+    """Return the estimate of a trump; ``mask`` and ``none`` are of the suit led, ``takes``: it beats the best card so far."""
     above = popcount(trumps_out & beating(card, up))
     value = here + points
     wanted = value > 0
-    left, gained = _ruffs(~trump_mask & waiting, mask, none_of(mask, n), can_ruff(trump_mask, above), partner)
+    left, gained = _ruffs(~trump_mask & waiting, mask, none, can_ruff(trump_mask, above), partner)
     x = either(takes, either(wanted, left + gained, 256), either(wanted, x_wanted, x_unwanted))
     later_worth = later(table, popcount(trumps_out), above, trumps_held, weakest) * scale
     return _estimate(card, points, value, x, either(takes, leading, 0), np.int64(0), later_worth)

@@ -39,6 +39,7 @@ from simcore.elections.estimates import (
     mean_of_all,
     mean_of_suit,
     most_pays,
+    none_of,
     ruff_estimate,
     table_terms,
     throw_estimate,
@@ -118,8 +119,9 @@ def _lead(
     n = popcount(out)
     m = popcount(held)
     mask = (voids >> (suit << _FOUR)) & _SEVEN
+    none = none_of(mask, n)
     here, table, scale, common, keep, ours = lead_terms(
-        lane == trump, mask, n, m, pays, e_all, _mean_of_suit(rules, contract, suit, out, n), any_trick, stake, trumps_held,
+        lane == trump, mask, none, m, pays, e_all, _mean_of_suit(rules, contract, suit, out, n), any_trick, stake, trumps_held,
         trumps_unseen, may_ruff, ruff, partner,
     )  # fmt: skip
     odd = held & rules.odd_cards[contract]
@@ -129,14 +131,16 @@ def _lead(
         for weakest in (False, True):
             card = end_of(usual, weakest == (up != ZERO))
             estimate = lead_estimate(
-                card, points, weakest, out, mask, n, m, up, partner, leading, here, table, scale, common, keep, ours
+                card, points, weakest, out, mask, n, none, m, up, partner, leading, here, table, scale, common, keep, ours
             )
             best = max(best, estimate)
     while odd != ZERO:
         card = lowest_bit(odd)
         odd ^= card
         points = _points_of(rules, contract, card)
-        estimate = lead_estimate(card, points, False, out, mask, n, m, up, partner, leading, here, table, scale, common, keep, ours)
+        estimate = lead_estimate(
+            card, points, False, out, mask, n, none, m, up, partner, leading, here, table, scale, common, keep, ours
+        )
         best = max(best, estimate)
     return best
 
@@ -153,8 +157,9 @@ def _throw(
     n = popcount(out)
     m = popcount(held)
     mask = (voids >> (suit << _FOUR)) & _SEVEN
+    none = none_of(mask, n)
     e_suit = _mean_of_suit(rules, contract, suit, out, n)
-    table, scale, common = throw_terms(mask, n, m, pays, e_all, e_suit, stake, trumps_held)
+    table, scale, common = throw_terms(mask, none, m, pays, e_all, e_suit, stake, trumps_held)
     odd = held & rules.odd_cards[contract]
     usual = held ^ odd
     if usual != ZERO:
@@ -229,6 +234,7 @@ def expert_play(view: Any, rules: Any) -> U64:
     out = unseen & led
     n = popcount(out)
     mask = (voids >> (suit << _FOUR)) & _SEVEN
+    none = none_of(mask, n)
     e_led = _mean_of_suit(rules, contract, suit, out, n)
     trumps = view.trick & trump
     ruffed = trumps != ZERO and led != trump
@@ -236,7 +242,7 @@ def expert_play(view: Any, rules: Any) -> U64:
     winning = end_of(winning, up == ZERO)
     won = np.int64(view.played[friend] & winning != ZERO)
     here, seats, keep, ours, x_wanted, x_unwanted = table_terms(
-        out, trumps_out, mask, trump_mask, led == trump, ruffed, winning, won, up, waiting, partner, pays, e_all, e_led
+        out, trumps_out, mask, none, trump_mask, led == trump, ruffed, winning, won, up, waiting, partner, pays, e_all, e_led
     )
     here += _points_of(rules, contract, view.trick_cards[0])
     if behind < 2:
@@ -246,7 +252,7 @@ def expert_play(view: Any, rules: Any) -> U64:
 
     if follows:
         m = popcount(legal)
-        table, scale = follow_terms(led == trump, mask, n, pays, e_all, e_led, any_trick, stake)
+        table, scale = follow_terms(led == trump, mask, none, pays, e_all, e_led, any_trick, stake)
         weakest = end_of(legal, up != ZERO)
         winners = ZERO if ruffed else legal & beating(winning, up)
         odd = legal & rules.odd_cards[contract]
@@ -259,7 +265,7 @@ def expert_play(view: Any, rules: Any) -> U64:
                 for lowest in (False, True):
                     card = end_of(taking, lowest)
                     estimate = follow_estimate(
-                        card, points, True, card == weakest, out, mask, n, m, up, leading, here, seats, keep, ours, x_wanted,
+                        card, points, True, card == weakest, out, mask, n, none, m, up, leading, here, seats, keep, ours, x_wanted,
                         x_unwanted, table, scale,
                     )  # fmt: skip
                     best = max(best, estimate)
@@ -267,7 +273,7 @@ def expert_play(view: Any, rules: Any) -> U64:
                 # the trick does not depend on the card: one candidate
                 card = end_of(losing, (scale > 0) == (up != ZERO))
                 estimate = follow_estimate(
-                    card, points, False, card == weakest, out, mask, n, m, up, leading, here, seats, keep, ours, x_wanted,
+                    card, points, False, card == weakest, out, mask, n, none, m, up, leading, here, seats, keep, ours, x_wanted,
                     x_unwanted, table, scale,
                 )  # fmt: skip
                 best = max(best, estimate)
@@ -275,8 +281,8 @@ def expert_play(view: Any, rules: Any) -> U64:
             card = lowest_bit(odd)
             odd ^= card
             estimate = follow_estimate(
-                card, _points_of(rules, contract, card), card & winners != ZERO, card == weakest, out, mask, n, m, up, leading,
-                here, seats, keep, ours, x_wanted, x_unwanted, table, scale,
+                card, _points_of(rules, contract, card), card & winners != ZERO, card == weakest, out, mask, n, none, m, up,
+                leading, here, seats, keep, ours, x_wanted, x_unwanted, table, scale,
             )  # fmt: skip
             best = max(best, estimate)
         return card_of(best)
@@ -302,7 +308,7 @@ def expert_play(view: Any, rules: Any) -> U64:
             choice ^= card
             estimate = ruff_estimate(
                 card, _points_of(rules, contract, card), card & winners != ZERO, card == weakest, trumps_out, trump_mask, waiting,
-                mask, n, trumps_held, up, partner, leading, here, x_wanted, x_unwanted, table, scale,
+                mask, none, trumps_held, up, partner, leading, here, x_wanted, x_unwanted, table, scale,
             )  # fmt: skip
             best = max(best, estimate)
     return card_of(best)

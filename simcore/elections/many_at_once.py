@@ -32,6 +32,7 @@ from simcore.elections.estimates import (
     mean_of_all,
     mean_of_suit,
     most_pays,
+    none_of,
     ruff_estimate,
     table_terms,
     throw_estimate,
@@ -106,6 +107,7 @@ QUESTIONS = np.dtype(
         ("stake", "i8", (_PLACES,)),
         ("leading", "i8", (_PLACES,)),
         ("ruff", "i8", (_PLACES,)),
+        ("none", "i8", (_PLACES,)),  # of the suit led
         ("here", "i8", (_PLACES,)),
         ("seats", "i8", (_PLACES,)),
         ("keep", "i8", (_PLACES,)),
@@ -224,20 +226,54 @@ def _lead_suit(rules: Any, contract: U64, q: Any, count: I64, suit: I64, trump: 
         n = popcount(out)
         m = popcount(held)
         mask = _void_in(q.voids[i], shift)
+        none = none_of(mask, n)
         trump_mask = _void_of_trumps(q.voids[i], trump)
         partner = q.partner[i]
         here, table, scale, common, keep, ours = lead_terms(
-            trumps, mask, n, m, q.pays[i], q.e_all[i], q.e_suit[suit, i], q.any_trick[i], q.stake[i], popcount(q.hand[i] & trump),
-            popcount(q.unseen[i] & trump), trump_mask ^ _SEVEN, q.ruff[i], partner,
+            trumps, mask, none, m, q.pays[i], q.e_all[i], q.e_suit[suit, i], q.any_trick[i], q.stake[i],
+            popcount(q.hand[i] & trump), popcount(q.unseen[i] & trump), trump_mask ^ _SEVEN, q.ruff[i], partner,
         )  # fmt: skip
-        q.here[i], q.table[i], q.scale[i], q.common[i], q.keep[i], q.ours[i] = here, table, scale, common, keep, ours
+        q.none[i], q.here[i], q.table[i], q.scale[i], q.common[i] = none, here, table, scale, common
+        q.keep[i], q.ours[i] = keep, ours
         leading = q.leading[i]
         usual = held & ~odd
         strong = lead_estimate(
-            end_of(usual, up == ZERO), points, False, out, mask, n, m, up, partner, leading, here, table, scale, common, keep, ours
+            end_of(usual, up == ZERO),
+            points,
+            False,
+            out,
+            mask,
+            n,
+            none,
+            m,
+            up,
+            partner,
+            leading,
+            here,
+            table,
+            scale,
+            common,
+            keep,
+            ours,
         )
         weak = lead_estimate(
-            end_of(usual, up != ZERO), points, True, out, mask, n, m, up, partner, leading, here, table, scale, common, keep, ours
+            end_of(usual, up != ZERO),
+            points,
+            True,
+            out,
+            mask,
+            n,
+            none,
+            m,
+            up,
+            partner,
+            leading,
+            here,
+            table,
+            scale,
+            common,
+            keep,
+            ours,
         )
         q.best[i] = max(q.best[i], either(usual != ZERO, max(strong, weak), _WORST))
     while odd != ZERO:
@@ -248,8 +284,8 @@ def _lead_suit(rules: Any, contract: U64, q: Any, count: I64, suit: I64, trump: 
             held = q.hand[i] & lane
             out = q.unseen[i] & lane
             estimate = lead_estimate(
-                card, points, False, out, _void_in(q.voids[i], shift), popcount(out), popcount(held), up, q.partner[i],
-                q.leading[i], q.here[i], q.table[i], q.scale[i], q.common[i], q.keep[i], q.ours[i],
+                card, points, False, out, _void_in(q.voids[i], shift), popcount(out), q.none[i], popcount(held), up,
+                q.partner[i], q.leading[i], q.here[i], q.table[i], q.scale[i], q.common[i], q.keep[i], q.ours[i],
             )  # fmt: skip
             q.best[i] = max(q.best[i], either(held & card != ZERO, estimate, _WORST))
 
@@ -287,8 +323,11 @@ def _look_at_table(q: Any, count: I64, place: U64, trump: U64, up: U64) -> None:
         shift = np.uint64(ctz(led))
         winning = q.winning[i]
         e_led = _by_suit(shift, q.e_suit[0, i], q.e_suit[1, i], q.e_suit[2, i], q.e_suit[3, i])
+        mask = _void_in(q.voids[i], shift)
+        none = none_of(mask, popcount(q.unseen[i] & led))
+        q.none[i] = none
         here, seats, keep, ours, wanted, unwanted = table_terms(
-            q.unseen[i] & led, q.unseen[i] & trump, _void_in(q.voids[i], shift), _void_of_trumps(q.voids[i], trump), led == trump,
+            q.unseen[i] & led, q.unseen[i] & trump, mask, none, _void_of_trumps(q.voids[i], trump), led == trump,
             winning & led == ZERO, winning, q.won[i], up, waiting, q.partner[i], q.pays[i], q.e_all[i],
             e_led,
         )  # fmt: skip
@@ -309,9 +348,10 @@ def _follow(rules: Any, contract: U64, q: Any, count: I64, trump: U64, up: U64) 
         m = popcount(legal)
         shift = np.uint64(ctz(led))
         mask = _void_in(q.voids[i], shift)
+        none = q.none[i]
         winning = q.winning[i]
         e_led = _by_suit(shift, q.e_suit[0, i], q.e_suit[1, i], q.e_suit[2, i], q.e_suit[3, i])
-        table, scale = follow_terms(led == trump, mask, n, q.pays[i], q.e_all[i], e_led, q.any_trick[i], q.stake[i])
+        table, scale = follow_terms(led == trump, mask, none, q.pays[i], q.e_all[i], e_led, q.any_trick[i], q.stake[i])
         q.table[i], q.scale[i] = table, scale
         weakest = end_of(legal, up != ZERO)
         winners = either(winning & led == ZERO, ZERO, legal & beating(winning, up))
@@ -323,19 +363,19 @@ def _follow(rules: Any, contract: U64, q: Any, count: I64, trump: U64, up: U64) 
         wanted, unwanted = q.wanted[i], q.unwanted[i]
         card = end_of(taking, False)
         first = follow_estimate(
-            card, points, True, card == weakest, out, mask, n, m, up, leading, here, seats, keep, ours, wanted, unwanted, table,
-            scale,
+            card, points, True, card == weakest, out, mask, n, none, m, up, leading, here, seats, keep, ours, wanted, unwanted,
+            table, scale,
         )  # fmt: skip
         card = end_of(taking, True)
         second = follow_estimate(
-            card, points, True, card == weakest, out, mask, n, m, up, leading, here, seats, keep, ours, wanted, unwanted, table,
-            scale,
+            card, points, True, card == weakest, out, mask, n, none, m, up, leading, here, seats, keep, ours, wanted, unwanted,
+            table, scale,
         )  # fmt: skip
         # the trick does not depend on the card: one candidate
         card = end_of(losing, (scale > 0) == (up != ZERO))
         third = follow_estimate(
-            card, points, False, card == weakest, out, mask, n, m, up, leading, here, seats, keep, ours, wanted, unwanted, table,
-            scale,
+            card, points, False, card == weakest, out, mask, n, none, m, up, leading, here, seats, keep, ours, wanted, unwanted,
+            table, scale,
         )  # fmt: skip
         best = either(taking != ZERO, max(first, second), _WORST)
         q.best[i] = max(best, either(losing != ZERO, third, _WORST))
@@ -357,8 +397,8 @@ def _follow(rules: Any, contract: U64, q: Any, count: I64, trump: U64, up: U64) 
             takes = either(winning & led == ZERO, ZERO, card & beating(winning, up)) != ZERO
             estimate = follow_estimate(
                 card, points, takes, card == end_of(legal, up != ZERO), out, _void_in(q.voids[i], shift), popcount(out),
-                popcount(legal), up, q.leading[i], q.here[i], q.seats[i], q.keep[i], q.ours[i], q.wanted[i], q.unwanted[i],
-                q.table[i], q.scale[i],
+                q.none[i], popcount(legal), up, q.leading[i], q.here[i], q.seats[i], q.keep[i], q.ours[i], q.wanted[i],
+                q.unwanted[i], q.table[i], q.scale[i],
             )  # fmt: skip
             q.best[i] = max(q.best[i], either(legal & card != ZERO, estimate, _WORST))
 
@@ -375,8 +415,9 @@ def _throw_suit(rules: Any, contract: U64, q: Any, count: I64, suit: I64, trump:
         out = q.unseen[i] & lane
         n = popcount(out)
         m = popcount(held)
+        mask = _void_in(q.voids[i], shift)
         table, scale, common = throw_terms(
-            _void_in(q.voids[i], shift), n, m, q.pays[i], q.e_all[i], q.e_suit[suit, i], q.stake[i], popcount(q.hand[i] & trump)
+            mask, none_of(mask, n), m, q.pays[i], q.e_all[i], q.e_suit[suit, i], q.stake[i], popcount(q.hand[i] & trump)
         )
         q.table[i], q.scale[i], q.common[i] = table, scale, common
         usual = held & ~odd
@@ -410,7 +451,7 @@ def _ruff_one(q: Any, i: I64, card: U64, points: I64, waiting: U64, trump: U64, 
     table, scale = trump_later(q.any_trick[i], q.stake[i])
     return ruff_estimate(
         card, points, takes, card == end_of(cards, up != ZERO), trumps_out, _void_of_trumps(q.voids[i], trump), waiting,
-        _void_in(q.voids[i], np.uint64(ctz(led))), popcount(q.unseen[i] & led), popcount(cards), up, q.partner[i], q.leading[i],
+        _void_in(q.voids[i], np.uint64(ctz(led))), q.none[i], popcount(cards), up, q.partner[i], q.leading[i],
         q.here[i], q.wanted[i], q.unwanted[i], table, thrown_later(table, scale),
     )  # fmt: skip
 
