@@ -5,6 +5,8 @@ module-level ``np.uint64`` and counts come back as int64.
 
 ``nth_set_bit`` is ``pdep(1 << n, x)`` where that is fast and a binary search over popcounts elsewhere.  ``nth_card`` does the same
 for masks of cards (13 bits in each 16): elsewhere popcounts tell the suit and a table of 64 kB the rank.
+
+``borrowed``, which spares arrays their reference counts, stands here because it is made of the same stuff.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from simcore._jit import FAST_PDEP, I64, JIT, U64, inlined, njit
 __all__ = [
     "ONE",
     "ZERO",
+    "borrowed",
     "clz",
     "ctz",
     "either",
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     def clz(x: U64) -> I64: ...
     def product(x: U64, y: U64) -> tuple[U64, U64]: ...
     def either(condition: bool, x: Any, y: Any) -> Any: ...
+    def borrowed(array: Any) -> Any: ...
     def _pdep(source: U64, mask: U64) -> U64: ...
     def _pext(source: U64, mask: U64) -> U64: ...
 
@@ -92,6 +96,21 @@ elif JIT:
         return kind(types.boolean, kind, kind), lambda ctx, b, sig, args: b.select(*args)
 
     @intrinsic
+    def borrowed(typingctx: Any, array: Any) -> Any:
+        """Return an array that is not counted as a reference: numba counts, by locked instructions, each time one is passed on.
+
+        Whoever calls the kernel holds the array as long as it runs.
+        """
+
+        def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+            view = ctx.make_array(array)(ctx, builder, value=args[0])
+            view.meminfo = ir.Constant(view.meminfo.type, None)
+            view.parent = ir.Constant(view.parent.type, None)
+            return view._getvalue()
+
+        return array(array), codegen
+
+    @intrinsic
     def _pdep(typingctx: Any, source: Any, mask: Any) -> Any:
         def codegen(ctx: Any, b: Any, sig: Any, args: Any) -> Any:
             word = ir.IntType(64)
@@ -123,6 +142,9 @@ else:
 
     def either(condition: bool, x: Any, y: Any) -> Any:
         return x if condition else y
+
+    def borrowed(array: Any) -> Any:
+        return array
 
     def product(x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
         whole = int(x) * int(y)

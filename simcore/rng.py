@@ -128,7 +128,7 @@ def seed_words(seed: int) -> tuple[np.uint64, np.uint64]:
     return np.uint64(seed & 0xFFFFFFFFFFFFFFFF), np.uint64(seed >> 64)
 
 
-@njit
+@inlined
 def philox(key0: U64, key1: U64, c0: U64, c1: U64, c2: U64, c3: U64) -> tuple[U64, U64, U64, U64]:
     """Return the Philox4x64-10 block of a key and counter, four uint64."""
     for _ in range(10):
@@ -143,7 +143,7 @@ def philox(key0: U64, key1: U64, c0: U64, c1: U64, c2: U64, c3: U64) -> tuple[U6
     return c0, c1, c2, c3
 
 
-@njit
+@inlined
 def open_source(source: Any, key0: U64, key1: U64, index: U64, number: U64, purpose: U64) -> None:
     """Start a Source at block (index, number, purpose) of a seed."""
     a, b, c, counter = philox(key0, key1, index, number, purpose, ZERO)

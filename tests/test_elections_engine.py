@@ -140,9 +140,9 @@ class Run:
         self.tally = np.zeros((contracts + 4, len(rows.TALLY)), np.int64)
         self.statuses = np.zeros(3, np.int64)
         if two:
-            pair = np.zeros(2, DEAL_STATE).view(np.recarray)
+            pair, sources = (np.zeros(2, dtype).view(np.recarray) for dtype in (DEAL_STATE, SOURCE))
             given_and_kept = (self.hands, self.names, self.points, 0, self.tally)
-            rows.run_random(self.ruleset.record[0], options, np.uint64(first), deals, pair, record(SOURCE), *given_and_kept)
+            rows.run_random(self.ruleset.record[0], options, np.uint64(first), deals, pair, sources, *given_and_kept)
             return
         if many:
             # working space may hold anything

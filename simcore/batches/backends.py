@@ -318,7 +318,7 @@ class ElectionsBackend(GameBackend):
                 np.uint64(first),
                 deals,
                 pair,
-                _record(SOURCE),
+                np.zeros(2, SOURCE).view(np.recarray),
                 hands,
                 names,
                 points,

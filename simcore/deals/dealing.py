@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, njit
-from simcore.bits import ONE
+from simcore.bits import ONE, ZERO
 from simcore.cards import FULL
 from simcore.deals.constrained import MAX_TRIES, Plan, deal_constrained
 from simcore.deals.shuffle import deal_four, deal_two, shuffle_cards
@@ -20,7 +20,8 @@ __all__ = ["deal_conditioned", "deal_hands", "deal_showcase"]
 @njit
 def _four(hands: Any, source: Any, key0: U64, key1: U64, first: U64) -> None:
     for i in range(len(hands)):
-        hands[i, 0], hands[i, 1], hands[i, 2], hands[i, 3] = deal_four(source, key0, key1, first + np.uint64(i))
+        open_source(source, key0, key1, first + np.uint64(i), ZERO, DEAL)
+        hands[i, 0], hands[i, 1], hands[i, 2], hands[i, 3] = deal_four(source)
 
 
 @njit

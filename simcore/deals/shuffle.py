@@ -38,9 +38,8 @@ def random_split(source: Any, pack: U64, size: I64) -> U64:
 
 
 @inlined
-def deal_four(source: Any, key0: U64, key1: U64, index: U64) -> tuple[U64, U64, U64, U64]:
-    """Return the hands of N E S W of deal ``index`` of a seed, 13 cards each (E2)."""
-    open_source(source, key0, key1, index, ZERO, DEAL)
+def deal_four(source: Any) -> tuple[U64, U64, U64, U64]:
+    """Return the hands of N E S W, 13 cards each (E2), from a source at the start of the deal."""
     half = random_split(source, _FULL, 26)
     north = random_split(source, half, 13)
     south = random_split(source, _FULL ^ half, 13)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ZERO, ctz, nth_card, popcount
+from simcore.bits import ZERO, ctz, either, nth_card, popcount
 from simcore.elections.state import DONE
 from simcore.rng import pick
 from simcore.tricks import following, led_suit, trick_winner
@@ -107,16 +107,13 @@ def both_points(rules: Any, contract: I64, cards: U64, tricks: I64) -> tuple[I64
     """Return plus points and minus points (≤ 0) of the side with these cards and tricks, then the other side's (E15)."""
     plus_trick = max(rules.trick[contract], 0)
     minus_trick = min(rules.trick[contract], 0)
-    plus = plus_trick * tricks
-    minus = minus_trick * tricks
-    plus_other = plus_trick * (13 - tricks)
-    minus_other = minus_trick * (13 - tricks)
-    if 2 * tricks > 13:
-        plus += max(rules.most[contract], 0)
-        minus += min(rules.most[contract], 0)
-    else:
-        plus_other += max(rules.most[contract], 0)
-        minus_other += min(rules.most[contract], 0)
+    # no branch: who takes most tricks is a toss-up
+    most = either(2 * tricks > 13, rules.most[contract], 0)
+    most_other = rules.most[contract] - most
+    plus = plus_trick * tricks + max(most, 0)
+    minus = minus_trick * tricks + min(most, 0)
+    plus_other = plus_trick * (13 - tricks) + max(most_other, 0)
+    minus_other = minus_trick * (13 - tricks) + min(most_other, 0)
     for g in range(rules.groups[contract]):
         group = rules.group_cards[contract, g]
         count = popcount(cards & group)

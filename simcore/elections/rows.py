@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ZERO, popcount
+from simcore.bits import ZERO, borrowed, popcount
 from simcore.deals.shuffle import deal_four, lots_of_round
 from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
 from simcore.elections.many_at_once import LANES, play_many, put_down
@@ -19,7 +19,7 @@ from simcore.elections.play import DRAW, WIN, credits_of, result_from, result_of
 from simcore.elections.state import PLAYED
 from simcore.elections.two_at_once import finish, play_two
 from simcore.players import REFUSED
-from simcore.rng import PLAYERS, open_streams, philox
+from simcore.rng import DEAL, PLAYERS, open_source, open_streams, philox
 
 __all__ = [
     "ALL_CONTRACTS",
@@ -137,11 +137,13 @@ def _count_alone(tally: Any, contract: I64, result: I64, attackers: I64) -> None
 
 
 @inlined
-def _hands_of(options: Any, source: Any, index: U64, place: I64, hands: Any) -> tuple[U64, U64, U64, U64]:
-    """Return the hands of a deal: dealt, and kept in row ``place`` of ``hands`` if that is wanted, or read from there."""
+def _hands_of(options: Any, source: Any, place: I64, hands: Any) -> tuple[U64, U64, U64, U64]:
+    """Return the hands of a deal: dealt (the source stands at its start), and kept in row ``place`` of ``hands`` if that is wanted,
+    or read from there.
+    """
     if options.hands_given == 1:
         return hands[place, 0], hands[place, 1], hands[place, 2], hands[place, 3]
-    n, e, s, w = deal_four(source, options.key0, options.key1, index)
+    n, e, s, w = deal_four(source)
     if len(hands) > 0:
         hands[place, 0], hands[place, 1], hands[place, 2], hands[place, 3] = n, e, s, w
     return n, e, s, w
@@ -218,7 +220,8 @@ def run_deals(
         index = first + np.uint64(i)
         first_dealer, lots = _lots(options, source, index, first_dealer, lots)
         dealer = _dealer(options, index, first_dealer)
-        table.hands[0], table.hands[1], table.hands[2], table.hands[3] = _hands_of(options, source, index, i, hands)
+        open_source(source, options.key0, options.key1, index, ZERO, DEAL)
+        table.hands[0], table.hands[1], table.hands[2], table.hands[3] = _hands_of(options, source, i, hands)
         declarer = np.int64(-1)
         pairing = np.int64(0)
         contract = np.int64(0)
@@ -266,7 +269,7 @@ def run_random(
     first: U64,
     deals: I64,
     pair: Any,
-    source: Any,
+    sources: Any,
     hands: Any,
     names: Any,
     points: Any,
@@ -278,23 +281,30 @@ def run_random(
     The last of an odd number is played twice, and counted once.
 
     Args:
-        pair: DEAL_STATE[2], working space; the rest as in :func:`run_deals`.
+        pair, sources: DEAL_STATE[2] and SOURCE[2], working space; the rest as in :func:`run_deals`.
     """
+    hands, names, points, tally = borrowed(hands), borrowed(names), borrowed(points), borrowed(tally)
     contracts = np.int64(rules.contracts)
     repeat = contracts if options.contract == ALL_CONTRACTS else np.int64(1)
-    first_dealer, lots = lots_of_round(source, options.key0, options.key1, first >> _THREE)
+    first_dealer, lots = lots_of_round(sources[0], options.key0, options.key1, first >> _THREE)
     for begin in range(0, deals, 2):
         for side in range(2):
             place = min(begin + side, deals - 1)
             index = first + np.uint64(place)
             deal = pair[side]
+            source = sources[side]
             first_dealer, lots = _lots(options, source, index, first_dealer, lots)
             deal.dealer = _dealer(options, index, first_dealer)
-            deal.dealt[0], deal.dealt[1], deal.dealt[2], deal.dealt[3] = _hands_of(options, source, index, place, hands)
             deal.declarer, deal.pairing, deal.contract = _forced(options, source, index, contracts, lots)
             deal.words[0], deal.words[1], deal.words[2], deal.words[3] = philox(
                 options.key0, options.key1, index, ZERO, PLAYERS, ZERO
             )
+            open_source(source, options.key0, options.key1, index, ZERO, DEAL)
+        # all blocks come first: what follows stalls on branches that nobody can predict, and the second deal's blocks would wait
+        for side in range(2):
+            place = min(begin + side, deals - 1)
+            deal = pair[side]
+            deal.dealt[0], deal.dealt[1], deal.dealt[2], deal.dealt[3] = _hands_of(options, sources[side], place, hands)
         for again in range(repeat):
             if repeat > 1:
                 pair[0].contract = again
@@ -345,7 +355,8 @@ def run_experts(
         for place in range(deals):
             if by_lot and lots[place, 3] != contract:
                 continue
-            n, e, s, w = _hands_of(options, source, first + np.uint64(place), place, hands)
+            open_source(source, options.key0, options.key1, first + np.uint64(place), ZERO, DEAL)
+            n, e, s, w = _hands_of(options, source, place, hands)
             block.dealt[0, lane], block.dealt[1, lane], block.dealt[2, lane], block.dealt[3, lane] = n, e, s, w
             block.dealer[lane] = lots[place, 0]
             block.declarer[lane] = lots[place, 1]
@@ -384,7 +395,7 @@ def _play_block(
             _settle(rules, options, deal, offset + block.place[lane] * repeat + again, names, points, tally)
 
 
-@njit
+@inlined
 def _settle(rules: Any, options: Any, deal: Any, row: I64, names: Any, points: Any, tally: Any) -> None:
     """Count a finished deal (DEAL_STATE), and write its row if that is wanted."""
     cards = deal.taken[deal.declarer] | deal.taken[deal.declarer ^ deal.pairing]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ONE
+from simcore.bits import ONE, borrowed
 from simcore.deals.shuffle import deal_two
 from simcore.players import REFUSED
 from simcore.rng import open_streams
@@ -180,6 +180,8 @@ def run_random(
         pair: DEAL_STATE[4]: two deals, and their copies at the naming.
         streams, saved_streams: STREAM[2 deals, 2 seats] each, likewise; the rest as in :func:`run_deals`.
     """
+    hands, reserves, names, tally = borrowed(hands), borrowed(reserves), borrowed(names), borrowed(tally)
+    streams, saved_streams = borrowed(streams), borrowed(saved_streams)
     repeat = np.int64(6) if options.trump == ALL_TRUMPS else np.int64(1)
     a = pair[0]
     b = pair[1]

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.ir import Constant
 from numba import types
 from numba.extending import intrinsic
 
 from simcore._jit import HAS_BMI2, I64, JIT, U64, njit
 from simcore.bits import ONE, ZERO, ctz, popcount
 
-__all__ = ["LANE_MASK", "borrowed", "downward", "gather", "lane_of", "lanes_held", "prefetch", "spread", "suit_tops", "upward"]
+__all__ = ["LANE_MASK", "downward", "gather", "lane_of", "lanes_held", "prefetch", "spread", "suit_tops", "upward"]
 
 LANE_MASK = np.uint64(0x1FFF)
 _LANE_START = np.uint64(48)
@@ -81,25 +80,9 @@ else:
 
 if TYPE_CHECKING:
 
-    def borrowed(array: Any) -> Any: ...
     def prefetch(array: Any, at: I64) -> None: ...
 
 elif JIT:
-
-    @intrinsic
-    def borrowed(typingctx: Any, array: Any) -> Any:
-        """Return an array that is not counted as a reference: numba counts each time one is passed on, a fifth of a search's time.
-
-        Whoever calls the kernel holds the array as long as it runs.
-        """
-
-        def codegen(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-            view = ctx.make_array(array)(ctx, builder, value=args[0])
-            view.meminfo = Constant(view.meminfo.type, None)
-            view.parent = Constant(view.parent.type, None)
-            return view._getvalue()
-
-        return array(array), codegen
 
     @intrinsic
     def prefetch(typingctx: Any, array: Any, at: Any) -> Any:
@@ -121,9 +104,6 @@ elif JIT:
         return types.void(array, types.int64), codegen
 
 else:
-
-    def borrowed(array: Any) -> Any:
-        return array
 
     def prefetch(array: Any, at: I64) -> None:
         pass

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, njit
-from simcore.bits import ONE, ZERO, ctz, popcount
-from simcore.solvers.four_bits import borrowed, gather, lane_of, spread, suit_tops
+from simcore.bits import ONE, ZERO, borrowed, ctz, popcount
+from simcore.solvers.four_bits import gather, lane_of, spread, suit_tops
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_compare import next_row, pin, shape_of, start_rows, take_over
 from simcore.solvers.four_extremes import counted_of, extremes, rest_on_trumps
