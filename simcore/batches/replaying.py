@@ -13,7 +13,7 @@ from simcore.batches.config import Config, make_config
 from simcore.batches.costs import add_costs
 from simcore.batches.explaining import Asked, add_explanations, explanation_lines, parse_asked
 from simcore.batches.partfile import file_sha256
-from simcore.batches.places import Place, place_of
+from simcore.batches.places import BucketPath, Place, open_bucket, place_of
 from simcore.batches.store import read_run
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
@@ -88,8 +88,11 @@ def config_of_run(
 
     Raises:
         BadInput: no manifest, another stream version, or deals from a file that is not given.
+        RunError: an object store that cannot be reached.
     """
     folder = place_of(folder)
+    if isinstance(folder, BucketPath):
+        open_bucket(folder)
     manifest = read_run(folder)
     data = manifest["config"]
     if game is not None and game != data.get("game"):

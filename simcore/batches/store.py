@@ -266,6 +266,11 @@ class Store:
 
     def _refusal(self, other: dict[str, Any]) -> str:
         mine = self._work.describe()
+        if _command(mine) != _command(other):
+            return (
+                f"folder {str(self.folder)!r} holds what {_command(other)!r} made, not {_command(mine)!r}; "
+                "accepted: another folder, or --overwrite"
+            )
         keys = [key for key in mine if mine[key] != other.get(key)]
         keys += [key for key in other if key not in mine]
         difference = ", ".join(f"{key} is {other.get(key)!r} there and {mine.get(key)!r} here" for key in keys)
@@ -333,6 +338,11 @@ class Store:
         """Release the lock."""
         if not isinstance(self._lock, BucketPath):
             self._lock.close()
+
+
+def _command(described: dict[str, Any]) -> str:
+    """Return the command whose work is described."""
+    return "choose" if "about" in described else str(described.get("command", "simulate"))
 
 
 def _told(error: OSError) -> str:

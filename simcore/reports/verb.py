@@ -87,6 +87,7 @@ def _check_target(path: Place, *, overwrite: bool) -> None:
     try:
         known = not path.exists() or is_page(path)
     except OSError as error:
-        raise RunError(f"file {str(path)!r} cannot be written: {error.strerror or error}") from None
+        told = error.strerror or str(error).splitlines()[0]
+        raise RunError(f"file {str(path)!r}, which may be in the way, cannot be read: {told}") from None
     if not known:
         raise BadInput(f"file {str(path)!r} is in the way and no report of simcore; accepted: another name, or --overwrite")
