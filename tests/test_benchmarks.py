@@ -7,13 +7,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from oracles import ROOT
 
-from benchmarks import measure, report, standing
+from benchmarks import ladder, measure, report, standing
 from simcore.batches.config import make_config
 from simcore.batches.run import run_simulation
-from simcore.rules import SHIPPED
+from simcore.rules import SHIPPED, load_ruleset
 
 
 @pytest.mark.parametrize(("game", "limit"), [("elections", 8), ("showcase", 8)])
@@ -73,3 +74,41 @@ def test_the_readme_quotes_the_standing_comparison() -> None:
     assert {row["what"].partition(":")[0] for row in rows} == set(SHIPPED)
     for row in rows:
         assert row["low"] <= row["mean"] <= row["high"]
+
+
+def test_the_ladder_follows_from_its_figures() -> None:
+    """All contracts, every claim with the duels it rests on, commands that can be given again."""
+    folder = ROOT / "benchmarks" / "players"
+    data = json.loads((folder / "ladder.json").read_text())
+    text = (folder / "ladder.md").read_text()
+    assert text == ladder.markdown(data)
+    contracts = set(load_ruleset("elections").contract_ids)
+    assert set(data["shares"]) == contracts
+    for pair in (("pimc", "expert"), ("ismcts", "expert"), ("ismcts", "pimc")):
+        assert {row["what"] for row in data["duels"] if (row["a"], row["b"]) == pair} == contracts
+    for row in data["duels"] + data["gaps"]:
+        assert row["low"] <= row["mean"] <= row["high"]
+    for row in data["duels"]:
+        assert row["units"] <= (600 if row["what"].endswith("rounds") else 200)
+
+
+def test_a_share_is_a_ratio_of_means_with_its_error() -> None:
+    whole = np.array([4.0, 6.0, 5.0, 5.0])
+    assert ladder.share(whole / 2, whole) == (0.5, 0.0)
+    part = np.array([1.0, 5.0, 2.0, 2.0])
+    value, stderr = ladder.share(part, whole)
+    assert value == 0.5
+    left_out = [(part.sum() - p) / (whole.sum() - w) for p, w in zip(part, whole, strict=True)]
+    assert stderr == pytest.approx(3**0.5 * np.std(left_out))
+
+
+def test_what_is_asked_of_players_is_counted() -> None:
+    def duel(a: str, b: str, what: str, verdict: str) -> dict[str, Any]:
+        return {"a": a, "b": b, "what": what, "verdict": verdict}
+
+    shares = {f"c{n}": {"expert": 0.1 * n, "pimc": 0.5 if n < 5 else 0.2} for n in range(8)}
+    duels = [duel("pimc", "expert", "c1", "a"), duel("pimc", "expert", "c2", "open"), duel("rollout", "expert+exact", "s", "a")]
+    told = ladder.verdicts({"shares": shares, "duels": duels})
+    assert [("not reached" in line) for line in told] == [True, True, False, False, False]
+    assert told[0].endswith("(5 of 8, not in c0, c1, c2).")
+    assert told[1].endswith("(1 of 2, not in c2).")
