@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -566,3 +567,21 @@ def test_comparisons_into_an_object_store(two: Processes, bucket: str, tmp_path:
 def test_no_such_bucket(bucket: str) -> None:
     with pytest.raises(RunError, match=r"s3://nowhere/x"):
         run_simulation(make_config("showcase", deals=8, seed=1), out=f"s3://nowhere/x{bucket}", threads=1)
+
+
+def test_a_client_that_has_given_up_is_a_lost_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the client raises then; while it runs, errors stay what they are."""
+    from simcore.batches.cluster import Cluster
+
+    def fail(*_: Any) -> Any:
+        raise RuntimeError("ConnectionPool is closed")
+
+    cluster = object.__new__(Cluster)
+    cluster.address = "tcp://127.0.0.1:1"
+    monkeypatch.setattr(cluster, "_run", fail, raising=False)
+    cluster._client = SimpleNamespace(status="closed")
+    with pytest.raises(RunError, match=r"cluster 'tcp://127.0.0.1:1' is lost: .*ConnectionPool is closed"):
+        next(cluster.run(None, iter(()), 0))  # type: ignore[arg-type]
+    cluster._client.status = "running"
+    with pytest.raises(RuntimeError, match="ConnectionPool"):
+        next(cluster.run(None, iter(()), 0))  # type: ignore[arg-type]

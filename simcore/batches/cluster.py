@@ -308,7 +308,7 @@ class Cluster:
             try:
                 self._look()
             except OSError as error:
-                raise RunError(f"cluster {self.address!r} is lost: {_told(error)}") from None
+                raise self._lost(error) from None
             if self._slots:
                 return
             if self._refused and self._refused.keys() >= self._client.nthreads().keys():
@@ -345,9 +345,30 @@ class Cluster:
             until: looked at several times a second; ends it whatever is done.
 
         Raises:
-            RunError: a piece failed, or there are no workers any more.
+            RunError: a piece failed, there are no workers any more, or the scheduler is lost.
             Exception: what the job raised on a worker.
         """
+        try:
+            yield from self._run(job, numbers, count, ordered, asked, until)
+        except SimcoreError:
+            raise
+        except Exception as error:
+            if self._client.status == "running":
+                raise
+            raise self._lost(error) from None
+
+    def _lost(self, error: BaseException) -> RunError:
+        return RunError(f"cluster {self.address!r} is lost: {_told(error)}")
+
+    def _run(
+        self,
+        job: Job,
+        numbers: Iterator[int],
+        count: int,
+        ordered: bool,
+        asked: Callable[[], Any] | None,
+        until: Callable[[], bool],
+    ) -> Iterator[tuple[int, int, Any]]:
         self._job = pickle.dumps(job)
         self._key = hashlib.sha256(self._job).hexdigest()
         self._slots.clear()
