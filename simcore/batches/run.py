@@ -38,7 +38,8 @@ __all__ = ["Interrupted", "Simulation", "available_threads", "run_simulation", "
 
 #: Results of at most this many rows are kept in memory by the Python function, so that ``table()`` need not play them again.
 KEPT_ROWS = 1 << 22
-_THREADS_A_WRITER = 3
+#: A writer takes as long for a row as a fast kernel: two for every three threads that play.
+_WRITERS, _PLAYING = 2, 3
 
 
 class Interrupted(Exception):
@@ -168,7 +169,7 @@ def run_simulation(
         raise BadInput(f"chunk {chunk} is not a multiple of 8 deals (a round)")
     threads = min(threads, 1024)
     if writers is None:
-        writers = 1 if config.slow else max(1, threads // _THREADS_A_WRITER)
+        writers = 1 if config.slow else max(1, -(-_WRITERS * threads // _PLAYING))
     start = time.perf_counter()
     played, done, lock = 0, 0, threading.Lock()
 
