@@ -250,7 +250,7 @@ def plots(data: dict[str, Any], out: Path) -> None:
     axes.legend(loc="lower right")
     save(figure, "threads")
 
-    figure, axes = plt.subplots(figsize=(8, 2.6))
+    figure, axes = plt.subplots(figsize=(8, 3.4))
     left = 0.0
     for stage, value in data["stages"].items():
         width = max(value, 0.0)
@@ -258,7 +258,7 @@ def plots(data: dict[str, Any], out: Path) -> None:
         left += width
     axes.set_xlabel("nanoseconds of core time")
     axes.set_title("Where the time of a deal goes, from shuffle to Parquet")
-    axes.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.6))
+    axes.legend(ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.5))
     save(figure, "stages")
 
 
