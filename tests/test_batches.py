@@ -307,7 +307,7 @@ def test_resume_after_an_interruption_gives_the_same_bytes(tmp_path: Path, small
             raise KeyboardInterrupt
 
     with pytest.raises(run_module.Interrupted):
-        run_simulation(config, out=tmp_path / "run", threads=2, progress=stop, chunk=64)
+        run_simulation(config, out=tmp_path / "run", threads=2, progress=stop, chunk=64, writers=1)
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert manifest["complete"] is False
     assert len(manifest["parts"]) == 1
