@@ -14,7 +14,7 @@ from simcore.batches.costs import add_costs
 from simcore.batches.explaining import Asked, add_explanations, explanation_lines, parse_asked
 from simcore.batches.partfile import file_sha256
 from simcore.batches.places import BucketPath, Place, open_bucket, place_of
-from simcore.batches.store import read_run
+from simcore.batches.store import command_of, read_run
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
 from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
@@ -97,7 +97,7 @@ def config_of_run(
     data = manifest["config"]
     if game is not None and game != data.get("game"):
         raise BadInput(f"game {game!r} is not the game of run {str(folder)!r}; accepted: {data.get('game')!r}, or none")
-    belongs = _OF_OTHERS.get("choose" if "about" in data else str(data.get("command")))
+    belongs = _OF_OTHERS.get(command_of(data))
     if belongs is not None:
         raise BadInput(f"folder {str(folder)!r} holds {belongs}; accepted: a folder that 'simcore simulate --out' wrote")
     try:

@@ -45,7 +45,7 @@ from simcore.rules import Ruleset
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["MANIFEST", "Store", "Work", "read_manifest", "read_run"]
+__all__ = ["MANIFEST", "Store", "Work", "command_of", "read_manifest", "read_run"]
 
 MANIFEST = "manifest.json"
 _ASIDE = ".aside"
@@ -266,9 +266,9 @@ class Store:
 
     def _refusal(self, other: dict[str, Any]) -> str:
         mine = self._work.describe()
-        if _command(mine) != _command(other):
+        if command_of(mine) != command_of(other):
             return (
-                f"folder {str(self.folder)!r} holds what {_command(other)!r} made, not {_command(mine)!r}; "
+                f"folder {str(self.folder)!r} holds what {command_of(other)!r} made, not {command_of(mine)!r}; "
                 "accepted: another folder, or --overwrite"
             )
         keys = [key for key in mine if mine[key] != other.get(key)]
@@ -340,8 +340,8 @@ class Store:
             self._lock.close()
 
 
-def _command(described: dict[str, Any]) -> str:
-    """Return the command whose work is described."""
+def command_of(described: dict[str, Any]) -> str:
+    """Return the command whose work is described, by the config in a manifest."""
     return "choose" if "about" in described else str(described.get("command", "simulate"))
 
 
