@@ -27,13 +27,10 @@ import numpy as np
 import numpy.typing as npt
 
 import simcore
-from benchmarks.standing import cell
-from simcore.contests.contest import make_contest
-from simcore.contests.verb import run_contest
+from benchmarks.standing import cell, compared
 from simcore.rules import load_ruleset
 
 REPORT = Path(__file__).parent / "players" / "ladder.md"
-CONFIDENCE = 0.99
 RULESET = "elections"
 #: Chances of error of the sequential test, and the gain it looks for: points a deal; credit a deal; tricks.
 ERRORS = "0.01 0.01"
@@ -105,22 +102,11 @@ def gaps(deals: int, slow: int) -> Iterator[Duel]:
 
 def play(duel: Duel, options: argparse.Namespace) -> tuple[dict[str, Any], Floats]:
     """Play a comparison, or read one that was played: its row, and the differences a deal."""
-    contest = make_contest(
-        duel.game,
-        duel.players,
-        ruleset=duel.ruleset,
-        contract=duel.contract,
-        deals=duel.deals,
-        seed=options.seed,
-        confidence=CONFIDENCE,
-        sprt=duel.sprt,
-        solved=0,
-    )
     print(f"{duel.name}, {duel.deals:,} deals", file=sys.stderr, flush=True)
-    result = run_contest(contest, out=options.work / duel.name, threads=options.threads)
+    result = compared(duel, options, duel.sprt)
     keys = ("a", "b", "mean", "stderr", "low", "high", "units", "win_share", "verdict", "sprt")
     row = {"what": duel.what, **{key: result.rows[0][key] for key in keys if key in result.rows[0]}, "command": result.command}
-    return row, result.cells[0].sums["difference"] / contest.scale
+    return row, result.cells[0].sums["difference"] / result.contest.scale
 
 
 def share(part: Floats, whole: Floats) -> tuple[float, float]:

@@ -22,6 +22,7 @@ from typing import Any
 import simcore
 from simcore.batches.config import GAME_SEATS
 from simcore.contests.contest import make_contest
+from simcore.contests.result import Comparison
 from simcore.contests.verb import run_contest
 from simcore.players import DECISIONS
 from simcore.rules import SHIPPED, load_ruleset
@@ -84,8 +85,8 @@ def all_work(options: argparse.Namespace) -> list[Work]:
     return quick + long
 
 
-def played(work: Work, options: argparse.Namespace) -> list[Row]:
-    """Return a comparison's rows, played now or before."""
+def compared(work: Any, options: argparse.Namespace, sprt: str | None = None) -> Comparison:
+    """Return a comparison, played now or before."""
     contest = make_contest(
         work.game,
         work.players,
@@ -94,9 +95,15 @@ def played(work: Work, options: argparse.Namespace) -> list[Row]:
         deals=work.deals,
         seed=options.seed,
         confidence=CONFIDENCE,
+        sprt=sprt,
         solved=0,
     )
-    result = run_contest(contest, out=options.work / work.name, threads=options.threads)
+    return run_contest(contest, out=options.work / work.name, threads=options.threads)
+
+
+def played(work: Work, options: argparse.Namespace) -> list[Row]:
+    """Return a comparison's rows."""
+    result = compared(work, options)
     return [{"what": work.what, "command": result.command} | row for row in result.rows]
 
 
