@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,6 +29,8 @@ from simcore.batches.places import BucketPath, place_of
 from simcore.batches.run import run_simulation
 from simcore.batches.store import MANIFEST
 from simcore.choosing.verb import choose
+from simcore.contests import playing
+from simcore.contests import remote as contests_remote
 from simcore.contests.contest import make_contest
 from simcore.contests.verb import run_contest
 from simcore.errors import BadInput, PlayerError, RunError
@@ -80,6 +83,31 @@ def test_ranges_of_numbers() -> None:
     source = _Ahead(iter([0, 1, 2, 5, 6, 9]))
     assert [source.take(2) for _ in range(5)] == [(0, 2), (2, 3), (5, 7), (9, 10), None]
     assert _Ahead(iter([])).take(1) is None
+    sized = _Ahead(iter([0, 1, 2, 3, 4, 6]), [10, 20, 40, 80, 80, 5, 5].__getitem__)
+    assert [sized.take(most) for most in (1, 60, 79, 200, 200, 1)] == [(0, 1), (1, 3), (3, 4), (4, 5), (6, 7), None]
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [("elections", {"contract": "all", "ruleset": "tricks"}), ("elections", {}), ("showcase", {}), ("showcase", {"trump": "all"})],
+)
+def test_the_rows_of_a_part_are_those_it_was_made_of(game: str, options: dict[str, Any], tmp_path: Path) -> None:
+    """A worker sends a part; where a test has ended cells, another is made out of it, as out of the rows."""
+    contest = make_contest(game, ["expert", "greedy"], deals=64, seed=2, solved=0, **options)
+    table = playing.Table(contest, 1)
+    block = table.play(contest.cells, 0, 64)
+    table.close()
+    sent = replace(block, rows=contests_remote._part(3, block.rows, 0, 64))
+    half = len(contest.cells) // 2
+    counts = [number % 3 for number in range(half, len(contest.cells))]
+    counts[-1] = 5
+    written = []
+    for each in (block, sent):
+        rows = each.of_cells(list(range(half, len(contest.cells))), contest).first(counts, contest)
+        playing.write_block(tmp_path / "part", 3, rows, 0, 64)
+        written.append((tmp_path / "part").read_bytes())
+    assert written[0] == written[1]
+    assert rows.num_rows == sum(counts) * contest.deals_per_unit * len(contest.seatings)
 
 
 def test_addresses_of_object_stores() -> None:

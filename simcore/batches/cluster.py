@@ -146,11 +146,17 @@ def _nothing(number: int) -> int:
 # ------------------------------------------------------------------ the driver
 
 
+def _one(number: int) -> int:
+    """Return the size of a piece where all are alike."""
+    return 1
+
+
 @dataclass(eq=False)
 class _Task:
     first: int
     end: int
     asked: tuple[Any, ...]
+    size: int
     workers: frozenset[str] = frozenset()
     future: Any = None
     result: Any = None
@@ -158,7 +164,10 @@ class _Task:
 
 
 class Sizes:
-    """How many pieces make a task: seconds a piece as measured, seconds that a task costs as measured."""
+    """How many pieces make a task: seconds a piece as measured, seconds that a task costs as measured.
+
+    Where pieces are of different sizes, a piece here is a unit of that size.
+    """
 
     def __init__(self, overhead: float) -> None:
         self.overhead = overhead
@@ -335,21 +344,23 @@ class Cluster:
         ordered: bool = False,
         asked: Callable[[], Any] | None = None,
         until: Callable[[], bool] = lambda: False,
+        size: Callable[[int], int] = _one,
     ) -> Iterator[tuple[int, int, Any]]:
         """Have pieces of a job done; yields (first, end, what they came to) as tasks end.
 
         Args:
-            numbers: of the pieces, rising; count: how many at most.
+            numbers: of the pieces, rising; count: how many at most, or where they are of different sizes the sum of these.
             ordered: yield in the order of the numbers.
             asked: returns what the job's work gets besides, when a task is given out.
             until: looked at several times a second; ends it whatever is done.
+            size: of a piece by its number, compared with the others.
 
         Raises:
             RunError: a piece failed, there are no workers any more, or the scheduler is lost.
             Exception: what the job raised on a worker.
         """
         try:
-            yield from self._run(job, numbers, count, ordered, asked, until)
+            yield from self._run(job, numbers, count, ordered, asked, until, size)
         except SimcoreError:
             raise
         except Exception as error:
@@ -368,6 +379,7 @@ class Cluster:
         ordered: bool,
         asked: Callable[[], Any] | None,
         until: Callable[[], bool],
+        size: Callable[[int], int],
     ) -> Iterator[tuple[int, int, Any]]:
         self._job = pickle.dumps(job)
         self._key = hashlib.sha256(self._job).hexdigest()
@@ -376,7 +388,7 @@ class Cluster:
         if not self.overhead:
             self.overhead = self._measure()
         sizes = Sizes(self.overhead)
-        source = _Ahead(numbers)
+        source = _Ahead(numbers, size)
         ended: queue.SimpleQueue[_Task] = queue.SimpleQueue()
         tasks: deque[_Task] = deque()  # given out and not yet yielded
         given = 0
@@ -387,13 +399,13 @@ class Cluster:
                     and sum(not task.done for task in tasks) < _AHEAD * self.slots
                     and (piece := source.take(sizes.pieces(self.slots, count - given)))
                 ):
-                    given += piece[1] - piece[0]
-                    task = _Task(*piece, () if asked is None else (asked(),))
+                    task = _Task(*piece, () if asked is None else (asked(),), sum(map(size, range(*piece))))
+                    given += task.size
                     tasks.append(task)
                     self._submit(task, ended)
                 if not tasks or until():
                     return
-                done = self._ended(ended)
+                done = self._ended(ended, wait=not (ordered and tasks[0].done))
                 results = self._fetched(done)
                 for task in done:
                     if self._finished(task, results, sizes):
@@ -406,7 +418,7 @@ class Cluster:
                         if not task.done and not task.workers & self._slots.keys():
                             task.future.cancel()
                             self._submit(task, ended)
-                while ordered and tasks and tasks[0].done:
+                if ordered and tasks[0].done:  # one only: while it is looked at, workers take up what they have, and want more
                     task = tasks.popleft()
                     yield task.first, task.end, task.result
                 for task in () if ordered else [task for task in done if task.done]:
@@ -432,11 +444,12 @@ class Cluster:
 
         future.add_done_callback(tell)
 
-    def _ended(self, ended: queue.SimpleQueue[_Task]) -> list[_Task]:
-        """Return tasks that have ended, after waiting for one a moment; Ctrl-C is answered meanwhile."""
+    def _ended(self, ended: queue.SimpleQueue[_Task], *, wait: bool) -> list[_Task]:
+        """Return tasks that have ended, at will after waiting for one a moment; Ctrl-C is answered meanwhile."""
         found = []
         with contextlib.suppress(queue.Empty):
-            found.append(ended.get(timeout=0.2))
+            if wait:
+                found.append(ended.get(timeout=0.2))
             while True:
                 found.append(ended.get_nowait())
         return [task for task in dict.fromkeys(found) if not task.done]
@@ -472,7 +485,7 @@ class Cluster:
             self._ready()
             return False
         self.busy += seconds
-        sizes.seen(task.end - task.first, seconds)
+        sizes.seen(task.size, seconds)
         task.result, task.future = result, None
         return True
 
@@ -480,16 +493,19 @@ class Cluster:
 class _Ahead:
     """Rising numbers, taken as ranges."""
 
-    def __init__(self, numbers: Iterator[int]) -> None:
+    def __init__(self, numbers: Iterator[int], size: Callable[[int], int] = _one) -> None:
         self._numbers = numbers
+        self._size = size
         self._next = next(numbers, None)
 
     def take(self, most: int) -> tuple[int, int] | None:
-        """Return the next range of at most so many consecutive numbers; None at the end."""
+        """Return the next range of consecutive numbers, at least one, of at most so many or that size in all; None at the end."""
         if self._next is None:
             return None
         first = end = self._next
-        while self._next == end and end - first < most:
+        size = 0
+        while self._next == end and (end == first or size + self._size(end) <= most):
+            size += self._size(end)
             end += 1
             self._next = next(self._numbers, None)
         return first, end

@@ -11,7 +11,7 @@ same bytes.  Statistics are taken from the rows of complete parts, whether just 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +26,7 @@ from simcore.batches.store import Store
 from simcore.batches.tables import schema_of, table_of
 from simcore.contests.contest import Cell, Contest
 from simcore.contests.sequential import SprtState
-from simcore.contests.units import Sums, differences
+from simcore.contests.units import Sums, Units, differences, units_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,12 +34,44 @@ if TYPE_CHECKING:
     from simcore.batches.cluster import Cluster
     from simcore.contests.remote import Ahead
 
-__all__ = ["Played", "Table", "block_ranges", "open_cells", "play_contest", "rows_schema"]
+__all__ = ["Block", "Played", "Table", "block_ranges", "open_cells", "play_contest", "rows_schema", "write_block"]
 
 _FIRST_BLOCK, _LARGEST_BLOCK, _SLOW_BLOCK = 64, 4096, 8
 _CHUNK = 512
 
 Progress = Callable[[int, int], None]
+
+
+def _nobody(playings: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block as played to its end.
+
+    Attributes:
+        deals: how many.
+        units: of each cell.
+        rows: cell by cell, each seating by seating in the order of deals; or the bytes of the part that holds them.
+    """
+
+    deals: int
+    units: list[Units]
+    rows: pa.Table | bytes
+
+    def of_cells(self, places: list[int], contest: Contest) -> Block:
+        """Return the block of some of its cells."""
+        size = self.deals * len(contest.seatings)
+        rows = _as_table(self.rows, contest)
+        return Block(self.deals, [self.units[i] for i in places], _joined([rows.slice(i * size, size) for i in places]))
+
+    def first(self, counts: list[int], contest: Contest) -> pa.Table:
+        """Return the rows of each cell's first units."""
+        rows, seatings = _as_table(self.rows, contest), len(contest.seatings)
+        starts = range(0, rows.num_rows, self.deals)  # of each cell's seatings
+        kept = np.repeat(counts, seatings) * contest.deals_per_unit
+        return _joined([rows.slice(start, count) for start, count in zip(starts, kept.tolist(), strict=True)])
 
 
 @dataclass
@@ -62,7 +94,7 @@ def open_cells(contest: Contest) -> list[Played]:
     for cell in contest.cells:
         jump = contest.bound(cell.contract) * len(contest.seatings) / contest.scale / 2
         test = None if contest.sprt is None else contest.sprt.start(jump)
-        played.append(Played(cell, Sums(contest, cell), test))
+        played.append(Played(cell, Sums(), test))
     return played
 
 
@@ -116,15 +148,15 @@ class Table:
             self._backends[cell, seating] = backend_for(self._contest.config(cell, seating))
         return self._backends[cell, seating]
 
-    def play(self, cells: list[Played], first: int, deals: int, progress: Callable[[int], None]) -> list[tuple[Played, pa.Table]]:
-        """Play a block; returns each cell's rows."""
+    def play(self, cells: Sequence[Cell], first: int, deals: int, progress: Callable[[int], None] = _nobody) -> Block:
+        """Play a block."""
         waiting: list[tuple[Backend, Future[None], int]] = []
         buffers: dict[tuple[Cell, str], Buffers] = {}
         size = 1 if self._contest.slow and not self._contest.auction else (_SLOW_BLOCK if self._contest.slow else _CHUNK)
-        for played in cells:
+        for cell in cells:
             for seating in self._contest.seatings:
-                backend = self._backend(played.cell, seating)
-                place = buffers[played.cell, seating] = backend.buffers(deals)
+                backend = self._backend(cell, seating)
+                place = buffers[cell, seating] = backend.buffers(deals)
                 for start in range(0, deals, size):
                     count = min(size, deals - start)
                     task = self._pool.submit(_run, backend, first + start, count, place, start)
@@ -132,11 +164,10 @@ class Table:
         for backend, task, count in waiting:
             backend.wait(task)
             progress(count)
-        result = []
-        for played in cells:
-            tables = [self._rows(played.cell, s, buffers[played.cell, s], first, deals) for s in self._contest.seatings]
-            result.append((played, _joined(tables)))
-        return result
+        rows = _joined([self._rows(*of, place, first, deals) for of, place in buffers.items()])
+        size = deals * len(self._contest.seatings)
+        units = [units_of(self._contest, rows.slice(start, size)) for start in range(0, rows.num_rows, size)]
+        return Block(deals, units, rows)
 
     def _rows(self, cell: Cell, seating: str, buffers: Buffers, first: int, deals: int) -> pa.Table:
         import pyarrow as pa
@@ -159,29 +190,29 @@ def _run(backend: Backend, first: int, deals: int, buffers: Buffers, place: int)
     backend.run(first, deals, buffers, place, tally)
 
 
+def _as_table(rows: pa.Table | bytes, contest: Contest) -> pa.Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if not isinstance(rows, bytes):
+        return rows
+    with pq.ParquetFile(pa.BufferReader(rows)) as parquet:
+        return parquet.read().cast(rows_schema(contest))
+
+
 def _joined(tables: list[pa.Table]) -> pa.Table:
     import pyarrow as pa
 
     return pa.concat_tables(tables).combine_chunks()
 
 
-def _cut(contest: Contest, table: pa.Table, units: int) -> pa.Table:
-    """Return the rows of the first units of a block."""
-    deals = table.num_rows // len(contest.seatings)
-    kept = units * contest.deals_per_unit
-    if kept == deals:
-        return table
-    return _joined([table.slice(number * deals, kept) for number in range(len(contest.seatings))])
-
-
-def _judged(contest: Contest, played: Played, table: pa.Table) -> pa.Table:
-    """Add a block's rows to a cell, up to where its test stops; returns those rows."""
+def _judge(contest: Contest, played: Played, units: Units) -> int:
+    """Add a block's units to a cell, up to where its test stops; returns how many."""
+    count = len(units["difference"])
     if played.test is not None:
-        whole = Sums(contest, played.cell)
-        whole.add(table)
-        table = _cut(contest, table, played.test.add(whole["difference"] / contest.scale))
-    played.sums.add(table)
-    return table
+        count = played.test.add(units["difference"].astype(np.int64) / contest.scale)
+    played.sums.add(units, count)
+    return count
 
 
 def _split(contest: Contest, cells: list[Played], rows: pa.Table) -> Iterator[tuple[Played, pa.Table]]:
@@ -200,11 +231,19 @@ def _split(contest: Contest, cells: list[Played], rows: pa.Table) -> Iterator[tu
             yield played, table
 
 
-def _write_part(path: Path, number: int, table: pa.Table, first: int, deals: int) -> None:
+def write_block(path: Path, number: int, table: pa.Table, first: int, deals: int) -> None:
+    """Write a block as a part."""
     names = [name for name in table.column_names if name not in ("deal", "difference")]
     with PartFile(path, number, table.schema, use_dictionary=names) as part:
         part.write_table(table)
         part.finish(first=first, deals=deals)
+
+
+def _write(path: Path, number: int, rows: pa.Table | bytes, first: int, deals: int) -> None:
+    if isinstance(rows, bytes):
+        path.write_bytes(rows)
+    else:
+        write_block(path, number, rows, first, deals)
 
 
 def play_contest(
@@ -240,7 +279,8 @@ def play_contest(
         from simcore.contests import remote
 
         have = {} if store is None else store.parts
-        ahead = remote.Ahead(cluster, contest, [number for number, _ in enumerate(block_ranges(contest)) if number not in have])
+        numbers = [number for number, _ in enumerate(block_ranges(contest)) if number not in have]
+        ahead = remote.Ahead(cluster, contest, numbers, parts=store is not None)
     try:
         for number, (first, deals) in enumerate(block_ranges(contest)):
             playing = [played for played in cells if played.open]
@@ -249,21 +289,25 @@ def play_contest(
             advance((len(cells) - len(playing)) * len(contest.seatings) * deals)
             if store is not None and number in store.parts:
                 with open_parquet(store.path(number)) as parquet:
-                    block = parquet.read()
-                for played, rows in _split(contest, playing, block):
-                    _judged(contest, played, rows)
+                    rows: pa.Table | bytes = parquet.read()
+                for played, own in _split(contest, playing, rows):
+                    _judge(contest, played, units_of(contest, own))
                 advance(len(playing) * len(contest.seatings) * deals)
             else:
+                wanted = [played.cell for played in playing]
                 if ahead is None:
-                    found = table.play(playing, first, deals, advance)
+                    block = table.play(wanted, first, deals, advance)
                 else:
-                    found = list(zip(playing, ahead.block(number, [played.cell for played in playing]), strict=True))
+                    block = ahead.block(number, wanted)
                     advance(len(playing) * len(contest.seatings) * deals)
-                block = _joined([_judged(contest, *rows) for rows in found])
+                counts = [_judge(contest, played, units) for played, units in zip(playing, block.units, strict=True)]
+                rows = block.rows
+                if any(count * contest.deals_per_unit < deals for count in counts):
+                    rows = block.first(counts, contest)
                 if store is not None:
-                    store.add_part(number, partial(_write_part, number=number, table=block, first=first, deals=deals))
+                    store.add_part(number, partial(_write, number=number, rows=rows, first=first, deals=deals))
             if keep is not None:
-                keep(block)
+                keep(_as_table(rows, contest))
     finally:
         if ahead is not None:
             ahead.close()

@@ -1,5 +1,8 @@
 """A comparison on a cluster: blocks of deals are its job's pieces (simcore.batches.cluster), in which workers play every open cell.
 
+Workers also do what there is to be done deal by deal: they add up the units, and make the part that goes into the folder.  The
+driver judges units and writes parts as they come; where a test has ended a cell, it makes the part anew out of the rows in it.
+
 Blocks are played ahead.  Where a sequential test ends a cell, what was played of it beyond is thrown away, a player's failure too;
 so the rows are those of a run on one machine.
 """
@@ -7,14 +10,17 @@ so the rows are those of a run on one machine.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from simcore.batches import sending
 from simcore.batches.cluster import Cluster, Work
+from simcore.batches.partfile import part_name
 from simcore.contests.contest import Cell, Contest
-from simcore.contests.playing import Table, block_ranges, open_cells
+from simcore.contests.playing import Block, Table, block_ranges, write_block
 from simcore.errors import RunError, SimcoreError
 
 if TYPE_CHECKING:
@@ -38,24 +44,33 @@ class _Blocks:
     contest: Contest
     hash: str
     cells: tuple[Cell, ...]
+    parts: bool  # rows are wanted as parts
 
     def open(self) -> Work:
-        """Return what plays blocks ``a`` to ``b`` - 1: for each the rows of each cell."""
+        """Return what plays blocks ``a`` to ``b`` - 1."""
         if self.contest.hash != self.hash:
             raise RunError(f"the comparison came to a worker as another one: {self.contest.hash[:16]}, not {self.hash[:16]}")
         table = Table(self.contest, 1)
 
-        def work(first: int, end: int) -> list[list[pa.Table] | _Failed]:
-            cells = [played for played in open_cells(self.contest) if played.cell in self.cells]
-            blocks: list[list[pa.Table] | _Failed] = []
-            for number, block in enumerate(islice(block_ranges(self.contest), first, end), first):
+        def work(first: int, end: int) -> list[Block | _Failed]:
+            blocks: list[Block | _Failed] = []
+            for number, (start, deals) in enumerate(islice(block_ranges(self.contest), first, end), first):
                 try:
-                    blocks.append([rows for _, rows in table.play(cells, *block, lambda playings: None)])
+                    block = table.play(self.cells, start, deals)
                 except SimcoreError as error:
                     return blocks + [_Failed(number, error)] * (end - number)
+                blocks.append(replace(block, rows=_part(number, block.rows, start, deals)) if self.parts else block)
             return blocks
 
         return work
+
+
+def _part(number: int, rows: pa.Table, first: int, deals: int) -> bytes:
+    """Return the bytes of a part."""
+    with TemporaryDirectory(prefix="simcore-") as scratch:
+        path = Path(scratch) / part_name(number)
+        write_block(path, number, rows, first, deals)
+        return path.read_bytes()
 
 
 class Ahead:
@@ -63,15 +78,17 @@ class Ahead:
 
     Args:
         numbers: of the blocks to be played, rising.
+        parts: whether rows are wanted as parts.
     """
 
-    def __init__(self, cluster: Cluster, contest: Contest, numbers: list[int]) -> None:
-        self._cluster, self._contest, self._numbers = cluster, contest, numbers
+    def __init__(self, cluster: Cluster, contest: Contest, numbers: list[int], *, parts: bool) -> None:
+        self._cluster, self._contest, self._numbers, self._parts = cluster, contest, numbers, parts
+        self._deals = [deals for _, deals in block_ranges(contest)]
         self._cells: tuple[Cell, ...] = ()
-        self._blocks: Iterator[list[pa.Table] | _Failed] = iter(())
+        self._blocks: Iterator[Block | _Failed] = iter(())
 
-    def block(self, number: int, cells: list[Cell]) -> list[pa.Table]:
-        """Return the rows of each of these cells; to be asked for the numbers in order.
+    def block(self, number: int, cells: list[Cell]) -> Block:
+        """Return a block of these cells; to be asked for the numbers in order.
 
         Raises:
             RunError: a worker fails.
@@ -83,17 +100,19 @@ class Ahead:
             if block.number == number and self._cells == tuple(cells):
                 raise block.error
             self._start(number, cells)  # what failed is not asked for
-        rows = dict(zip(self._cells, block, strict=True))
-        return [rows[cell] for cell in cells]
+        if self._cells == tuple(cells):
+            return block
+        return block.of_cells([self._cells.index(cell) for cell in cells], self._contest)
 
     def _start(self, number: int, cells: list[Cell]) -> None:
         self._close()
         self._cells = tuple(cells)
         self._blocks = self._played(self._numbers[self._numbers.index(number) :])
 
-    def _played(self, numbers: list[int]) -> Iterator[list[pa.Table] | _Failed]:
-        job = _Blocks(self._contest, self._contest.hash, self._cells)
-        for _, _, blocks in self._cluster.run(job, iter(numbers), len(numbers), ordered=True):
+    def _played(self, numbers: list[int]) -> Iterator[Block | _Failed]:
+        job = _Blocks(self._contest, self._contest.hash, self._cells, self._parts)
+        deals = sum(self._deals[number] for number in numbers)
+        for _, _, blocks in self._cluster.run(job, iter(numbers), deals, ordered=True, size=self._deals.__getitem__):
             yield from blocks
 
     def _close(self) -> None:
