@@ -320,9 +320,7 @@ def specialise(kernel: Any, functions: tuple[Any, ...]) -> Any:
     call: Any = pointers.call_player
     for place, function in enumerate(functions):
         call = _linked(SPECIALISED + place, function, call)
-    module = sys.modules[kernel.__module__]
-    advance = _copied(module.advance, {"ask_player": _copied(pointers.ask_player, {"call_player": call})})
-    return _copied(kernel, {"advance": advance})
+    return _copied(kernel, call, {})
 
 
 def _linked(number: int, function: Any, others: Any) -> Any:
@@ -337,10 +335,21 @@ def _linked(number: int, function: Any, others: Any) -> Any:
     return call
 
 
-def _copied(kernel: Any, replaced: dict[str, Any]) -> Any:
-    """Return a kernel compiled anew with some of its global names bound to others."""
-    source = kernel.py_func
-    copy = types.FunctionType(
-        source.__code__, source.__globals__ | replaced, source.__name__, source.__defaults__, source.__closure__
-    )
-    return numba.njit(copy, nogil=True, error_model="numpy")
+def _copied(kernel: Any, call: Any, known: dict[Any, Any]) -> Any:
+    """Return a kernel compiled anew with ``call`` as ``call_player``, wherever it is called from; itself, if it never is."""
+    if kernel not in known:
+        source = kernel.py_func
+        replaced = {}
+        for name in source.__code__.co_names:
+            used = source.__globals__.get(name)
+            if used is pointers.call_player:
+                replaced[name] = call
+            elif is_jitted(used) and (copy := _copied(used, call, known)) is not used:
+                replaced[name] = copy
+        known[kernel] = kernel
+        if replaced:
+            copy = types.FunctionType(
+                source.__code__, source.__globals__ | replaced, source.__name__, source.__defaults__, source.__closure__
+            )
+            known[kernel] = numba.njit(copy, nogil=True, error_model="numpy")
+    return known[kernel]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ONE, ZERO, ctz
+from simcore.bits import ONE, ZERO, borrowed, ctz
 from simcore.elections.auction import apply_call, apply_contract, legal_calls, legal_contracts, set_sides, start_play
 from simcore.elections.play import apply_play, play_random
 from simcore.elections.policies import decide
@@ -106,7 +106,9 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
 
 @inlined
 def _chosen(rules: Any, table: Any, view: Any, streams: Any, seat: I64, place: I64, suit: U64) -> U64:
-    """Take the card that a built-in player chooses out of his hand, as the trick's card number ``place``."""
+    """Take the card that a player chooses out of his hand, as the trick's card number ``place``; returns zero for an illegal one,
+    which stays in the hand.
+    """
     hand = table.hands[seat]
     card = following(hand, suit)
     if card & (card - ONE) != ZERO:
@@ -114,7 +116,14 @@ def _chosen(rules: Any, table: Any, view: Any, streams: Any, seat: I64, place: I
         view.hand = hand
         view.legal = card
         view.on_table = place
-        card = decide(table.policies[seat, PLAY], np.int64(PLAY), view, rules, streams[seat])
+        policy = table.policies[seat, PLAY]
+        if policy < EXTERNAL:
+            card = decide(policy, np.int64(PLAY), view, rules, streams[seat])
+        else:
+            table.turn = seat
+            card = ask_player(policy, card, view, rules, streams[seat], table)
+            if card == ZERO:
+                return card
     table.hands[seat] = hand ^ card
     view.played[seat] |= card
     view.trick_cards[place] = card
@@ -125,8 +134,10 @@ def _chosen(rules: Any, table: Any, view: Any, streams: Any, seat: I64, place: I
 
 
 @njit
-def _play_out(rules: Any, table: Any, view: Any, streams: Any) -> None:
-    """Play the tricks that are left among built-in players: what ``prepare`` and ``apply_play`` do card by card, in one loop."""
+def _play_out(rules: Any, table: Any, view: Any, streams: Any) -> I64:
+    """Play the tricks that are left where nobody is ``EXTERNAL``: what ``prepare`` and ``apply_play`` do card by card, in one loop.
+    Returns REFUSED for an illegal action, else -1.
+    """
     low = view.low == 1
     trump = view.trump
     leader = view.leader & 3  # known not to be negative: no wrap-around to be computed
@@ -139,14 +150,22 @@ def _play_out(rules: Any, table: Any, view: Any, streams: Any) -> None:
         view.suit = ZERO
         view.trick = ZERO
         card0 = _chosen(rules, table, view, streams, leader, np.int64(0), ZERO)
+        if card0 == ZERO:
+            return np.int64(REFUSED)
         suit = led_suit(card0)
         view.suit = suit
         view.trick = card0
         card1 = _chosen(rules, table, view, streams, second, np.int64(1), suit)
+        if card1 == ZERO:
+            return np.int64(REFUSED)
         view.trick = card0 | card1
         card2 = _chosen(rules, table, view, streams, third, np.int64(2), suit)
+        if card2 == ZERO:
+            return np.int64(REFUSED)
         view.trick = card0 | card1 | card2
         card3 = _chosen(rules, table, view, streams, fourth, np.int64(3), suit)
+        if card3 == ZERO:
+            return np.int64(REFUSED)
         trick = card0 | card1 | card2 | card3
         best = trick_winner(trick, suit, trump, low)
         leader = (leader + np.int64(best == card1) + 2 * np.int64(best == card2) + 3 * np.int64(best == card3)) & 3
@@ -160,13 +179,14 @@ def _play_out(rules: Any, table: Any, view: Any, streams: Any) -> None:
     view.trick = ZERO
     table.turn = leader
     table.phase = DONE
+    return np.int64(-1)
 
 
 @inlined
-def _all_known(table: Any) -> tuple[bool, bool]:
-    """Tell whether every seat plays random cards, and whether every seat is a built-in player's."""
-    highest = max(max(table.policies[0, PLAY], table.policies[1, PLAY]), max(table.policies[2, PLAY], table.policies[3, PLAY]))
-    return highest == RANDOM, highest < EXTERNAL
+def _who_plays(table: Any) -> tuple[bool, bool]:
+    """Tell whether every seat plays random cards, and whether any card is chosen by the caller."""
+    n, e, s, w = table.policies[0, PLAY], table.policies[1, PLAY], table.policies[2, PLAY], table.policies[3, PLAY]
+    return max(max(n, e), max(s, w)) == RANDOM, n == EXTERNAL or e == EXTERNAL or s == EXTERNAL or w == EXTERNAL
 
 
 @njit
@@ -176,15 +196,15 @@ def advance(rules: Any, table: Any, view: Any, streams: Any) -> I64:
 
     A decision with one legal action is taken without asking.
     """
+    streams = borrowed(streams)
     while table.phase != DONE:
         if table.phase == PLAYING and view.on_table == 0:
-            all_random, all_known = _all_known(table)
+            all_random, by_caller = _who_plays(table)
             if all_random and view.tricks_played == 0:
                 play_random(table, view, streams)
                 break
-            if all_known:
-                _play_out(rules, table, view, streams)
-                break
+            if not by_caller:
+                return _play_out(rules, table, view, streams)
         kind = prepare(rules, table, view)
         policy = table.policies[table.turn, kind]
         legal = view.legal

@@ -208,6 +208,8 @@ def run_deals(
         statuses: int64[3], added to: deals played, passed out, redealt.
         cluster: int64[contracts + 4, 3] of zeros, working space.
     """
+    streams, hands, names, points = borrowed(streams), borrowed(hands), borrowed(names), borrowed(points)
+    tally, cluster = borrowed(tally), borrowed(cluster)
     auction = options.contract == WITH_AUCTION
     contracts = np.int64(rules.contracts)
     repeat = contracts if options.contract == ALL_CONTRACTS else np.int64(1)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ONE, ZERO, ctz
+from simcore.bits import ONE, ZERO, borrowed, ctz
 from simcore.players import EXPERT, EXTERNAL, RANDOM, REFUSED
 from simcore.pointers import ask_player
 from simcore.showcase.expert import first_lead, first_reply, second_trick, whole_tricks
@@ -23,6 +23,7 @@ from simcore.showcase.play import (
     legal_second,
     reply_first,
     reply_second,
+    second_follows,
     start_deal,
 )
 from simcore.showcase.policies import decide
@@ -122,9 +123,74 @@ def _second_by_experts(rules: Any, table: Any, view: Any) -> None:
 
 
 @inlined
-def _experts(table: Any, kind: I64) -> Any:
-    """Tell whether both seats make a decision as ``expert`` does."""
-    return table.policies[0, kind] == EXPERT and table.policies[1, kind] == EXPERT
+def _chosen(rules: Any, table: Any, view: Any, streams: Any, kind: I64, seat: I64, legal: U64) -> U64:
+    """Return the card that a player chooses, or zero for an illegal one; ``view.hand`` and ``view.other`` are his."""
+    view.seat = seat
+    view.legal = legal
+    policy = table.policies[seat, kind]
+    single = legal & (legal - ONE) == ZERO
+    if single and policy != RANDOM:  # random picks a single card too, and spends nothing on it: no branch to mispredict
+        return legal
+    if policy < EXTERNAL:
+        return decide(policy, kind, view, rules, streams[seat])
+    return ask_player(policy, legal, view, rules, streams[seat], table)
+
+
+@njit
+def _first_out(rules: Any, table: Any, view: Any, streams: Any) -> I64:
+    """Play the tricks of the first playout that are left where nobody is ``EXTERNAL``: what ``prepare`` and ``apply_first`` do card
+    by card, in one loop.  Returns REFUSED for an illegal action, else -1.
+    """
+    show = view.show
+    kind = np.int64(FIRST)
+    view.other = ZERO
+    while table.phase == PLAYOUT_1:
+        leader = view.leader & 1
+        hand = table.hands[leader]
+        view.hand = hand
+        card = _chosen(rules, table, view, streams, kind, leader, first_leads(rules, hand, show[leader]))
+        if card == ZERO:
+            return np.int64(REFUSED)
+        lead_first(table, view, leader, card)
+        seat = leader ^ 1
+        hand = table.hands[seat]
+        view.hand = hand
+        card = _chosen(rules, table, view, streams, kind, seat, first_replies(rules, hand, show[seat], view.suit, view.trump))
+        if card == ZERO:
+            return np.int64(REFUSED)
+        reply_first(rules, table, view, seat, card)
+    return np.int64(-1)
+
+
+@njit
+def _second_out(rules: Any, table: Any, view: Any, streams: Any) -> I64:
+    """Play the tricks of the second playout that are left, likewise."""
+    kind = np.int64(SECOND)
+    while table.phase == PLAYOUT_2:
+        leader = view.leader & 1
+        hand = table.hands[leader]
+        view.hand = hand
+        view.other = other_holding(rules, view, hand)
+        card = _chosen(rules, table, view, streams, kind, leader, hand)
+        if card == ZERO:
+            return np.int64(REFUSED)
+        lead_second(table, view, leader, card)
+        seat = leader ^ 1
+        hand = table.hands[seat]
+        view.hand = hand
+        view.other = other_holding(rules, view, hand)
+        card = _chosen(rules, table, view, streams, kind, seat, second_follows(hand, view.suit, view.trump))
+        if card == ZERO:
+            return np.int64(REFUSED)
+        reply_second(rules, table, view, seat, card)
+    return np.int64(-1)
+
+
+@inlined
+def _who_decides(table: Any, kind: I64) -> tuple[bool, bool]:
+    """Tell whether both seats make a decision as ``expert`` does, and whether it is made by the caller."""
+    n, s = table.policies[0, kind], table.policies[1, kind]
+    return n == EXPERT and s == EXPERT, n == EXTERNAL or s == EXTERNAL
 
 
 @njit
@@ -134,13 +200,21 @@ def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
 
     A decision with one legal action is taken without asking.
     """
+    streams = borrowed(streams)
     while table.phase != until:
-        if view.on_table == 0:
-            if table.phase == PLAYOUT_1 and _experts(table, FIRST):
-                _first_by_experts(rules, table, view)
+        if view.on_table == 0 and table.phase != NAMING:
+            first = table.phase == PLAYOUT_1
+            by_experts, by_caller = _who_decides(table, np.int64(FIRST if first else SECOND))
+            if by_experts:
+                if first:
+                    _first_by_experts(rules, table, view)
+                else:
+                    _second_by_experts(rules, table, view)
                 continue
-            if table.phase == PLAYOUT_2 and _experts(table, SECOND):
-                _second_by_experts(rules, table, view)
+            if not by_caller:
+                status = _first_out(rules, table, view, streams) if first else _second_out(rules, table, view, streams)
+                if status == REFUSED:
+                    return status
                 continue
         kind = prepare(rules, table, view)
         policy = table.policies[table.turn, kind]

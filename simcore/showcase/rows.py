@@ -97,6 +97,8 @@ def run_deals(
         offset: the row to begin with.
         tally: int64[6, len(TALLY)], added to.
     """
+    tables, views, streams, saved_streams = borrowed(tables), borrowed(views), borrowed(streams), borrowed(saved_streams)
+    hands, reserves, names, tally = borrowed(hands), borrowed(reserves), borrowed(names), borrowed(tally)
     table = tables[0]
     view = views[0]
     repeat = np.int64(6) if options.trump == ALL_TRUMPS else np.int64(1)
