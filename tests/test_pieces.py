@@ -61,6 +61,7 @@ class Ahead:
         ordered: bool,
         asked: Callable[[], Any],
         until: Callable[[], bool],
+        together: int,
     ) -> Iterator[tuple[int, int, Any]]:
         assert ordered
         self.started += 1

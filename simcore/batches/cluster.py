@@ -22,6 +22,7 @@ import pickle
 import queue
 import re
 import signal
+import statistics
 import threading
 import time
 import warnings
@@ -42,8 +43,9 @@ __all__ = ["Cluster", "Job", "Work", "parse_address"]
 #: What a range of pieces comes to on a worker; given (first, end), and what is asked where that changes in the course of a job.
 Work = Callable[..., Any]
 
-#: Giving out a task may cost this share of its calculation.
+#: Giving out a task may cost this share of its calculation; towards the end, where others wait for the last ones, this.
 _SHARE = 0.01
+_LAST_SHARE = 0.02
 #: A task longer than this would be a loss when a worker goes.
 _LONGEST_TASK = 30.0
 #: The scheduler shall be busy at most half the time, however many workers there are.
@@ -51,7 +53,7 @@ _BUSY = 0.5
 _AHEAD = 2
 #: Tasks a worker's thread, under way or done and waiting for their turn where results are taken in order.
 _MOST_KEPT = 6
-_TRIALS = 20
+_TRIALS, _TRIED = 12, 3
 #: Seconds between looks for workers that came or went, and until a cluster must have one.
 _LOOK = 1.0
 _PATIENCE = 60.0
@@ -167,10 +169,15 @@ class Sizes:
     """How many pieces make a task: seconds a piece as measured, seconds that a task costs as measured.
 
     Where pieces are of different sizes, a piece here is a unit of that size.
+
+    Args:
+        overhead: seconds that giving out a task costs.
+        together: so many pieces make a task before anything is known.
     """
 
-    def __init__(self, overhead: float) -> None:
+    def __init__(self, overhead: float, together: int = 1) -> None:
         self.overhead = overhead
+        self._together = together
         self.piece: float | None = None
 
     def seen(self, pieces: int, seconds: float) -> None:
@@ -185,10 +192,10 @@ class Sizes:
 
     def pieces(self, slots: int, left: int) -> int:
         """Return how many pieces the next task should have: fewer towards the end so that all workers end together, but never so
-        few that giving it out costs more than its share."""
+        few that giving it out costs more than its share then."""
         if not self.piece:
-            return 1
-        enough = int(self.overhead / _SHARE / self.piece) + 1
+            return self._together
+        enough = int(self.overhead / _LAST_SHARE / self.piece) + 1
         return min(int(self.wanted(slots) / self.piece) + 1, max(left // (2 * slots), enough))
 
 
@@ -328,12 +335,18 @@ class Cluster:
             time.sleep(0.1)
 
     def _measure(self) -> float:
-        """Return the seconds that giving out a task and taking its result costs, where many are under way."""
+        """Return the seconds that giving out a task and taking its result costs, where many are under way.
+
+        The median of some trials: what else such a machine does takes its time too.
+        """
         workers = list(self._slots)
         self._client.gather(self._client.map(_nothing, range(len(workers)), workers=workers, pure=False))  # connections
-        start = time.perf_counter()
-        self._client.gather([self._client.submit(_nothing, i, workers=workers, pure=False) for i in range(_TRIALS)])
-        return (time.perf_counter() - start) / _TRIALS
+        found = []
+        for _ in range(_TRIED):
+            start = time.perf_counter()
+            self._client.gather([self._client.submit(_nothing, i, workers=workers, pure=False) for i in range(_TRIALS)])
+            found.append((time.perf_counter() - start) / _TRIALS)
+        return statistics.median(found)
 
     def run(
         self,
@@ -345,6 +358,7 @@ class Cluster:
         asked: Callable[[], Any] | None = None,
         until: Callable[[], bool] = lambda: False,
         size: Callable[[int], int] = _one,
+        together: int = 1,
     ) -> Iterator[tuple[int, int, Any]]:
         """Have pieces of a job done; yields (first, end, what they came to) as tasks end.
 
@@ -354,13 +368,14 @@ class Cluster:
             asked: returns what the job's work gets besides, when a task is given out.
             until: looked at several times a second; ends it whatever is done.
             size: of a piece by its number, compared with the others.
+            together: how many pieces make a task before it is known how long one takes.
 
         Raises:
             RunError: a piece failed, there are no workers any more, or the scheduler is lost.
             Exception: what the job raised on a worker.
         """
         try:
-            yield from self._run(job, numbers, count, ordered, asked, until, size)
+            yield from self._run(job, numbers, count, ordered, asked, until, size, together)
         except SimcoreError:
             raise
         except Exception as error:
@@ -380,6 +395,7 @@ class Cluster:
         asked: Callable[[], Any] | None,
         until: Callable[[], bool],
         size: Callable[[int], int],
+        together: int,
     ) -> Iterator[tuple[int, int, Any]]:
         self._job = pickle.dumps(job)
         self._key = hashlib.sha256(self._job).hexdigest()
@@ -387,7 +403,7 @@ class Cluster:
         self._ready()
         if not self.overhead:
             self.overhead = self._measure()
-        sizes = Sizes(self.overhead)
+        sizes = Sizes(self.overhead, together)
         source = _Ahead(numbers, size)
         ended: queue.SimpleQueue[_Task] = queue.SimpleQueue()
         tasks: deque[_Task] = deque()  # given out and not yet yielded

@@ -44,6 +44,8 @@ _FIRST_BATCH = 512
 #: Candidates of a piece of work; changes no result.
 _CHUNK = 256
 _CHUNK_SLOW = 8
+#: Pieces of a cluster's first tasks: longer than it takes until the driver has seen them and gives out more.
+_TOGETHER = 4
 #: Where calls were heard: candidates of a batch, and in all.
 _BATCH_CANDIDATES = 1 << 18
 _MOST_CANDIDATES = 1 << 24
@@ -112,7 +114,8 @@ class Worlds(GameBackend):
         while True:
             pieces = Candidates(self, candidates, _PILOT_FIRST)
             count = candidates // pieces.size
-            worlds = sum(len(chunk.indices) for chunk in workers.line(pieces, count).take(range(count), ((), ())))
+            line = workers.line(pieces, count, together=pieces.together)
+            worlds = sum(len(chunk.indices) for chunk in line.take(range(count), ((), ())))
             plain = worlds if plain is None else plain
             if worlds >= _PILOT_WORLDS or self._options.slips == self._options.calls_made:
                 return Pilot(int(self._options.slips), candidates, worlds, plain)
@@ -155,6 +158,11 @@ class Candidates:
     def size(self) -> int:
         """Candidates of a piece."""
         return _CHUNK_SLOW if self.worlds.question.config.slow else _CHUNK
+
+    @property
+    def together(self) -> int:
+        """Pieces of a cluster's first tasks."""
+        return 1 if self.worlds.question.config.slow else _TOGETHER
 
     def piece(self, number: int, playing: Playing) -> Chunk:
         """Do a piece; see :class:`simcore.choosing.pieces.Pieces`."""
@@ -282,9 +290,8 @@ def _draw(
         drawn.pilot = worlds.hear(kept, workers)
     most = min(_MOST_CANDIDATES, math.ceil(limit / drawn.pilot.share))
     pieces = Candidates(worlds, _MOST_CANDIDATES if question.calls else most)
-    stretch = Stretch(
-        workers.line(pieces, -(-most // pieces.size)), pieces, pieces.size, lambda chunk, _, a, b: chunk.between(a, b)
-    )
+    line = workers.line(pieces, -(-most // pieces.size), together=pieces.together)
+    stretch = Stretch(line, pieces, pieces.size, lambda chunk, _, a, b: chunk.between(a, b))
 
     def draw(playing: tuple[list[int], list[int]]) -> dict[str, np.ndarray]:
         worlds_wanted = min(max(_FIRST_BATCH, drawn.found // 4), limit - drawn.found)

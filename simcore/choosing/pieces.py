@@ -97,16 +97,17 @@ class Workers:
         if self._line is not None:
             self._line.close()
 
-    def line(self, pieces: Pieces, most: int) -> Line:
+    def line(self, pieces: Pieces, most: int, *, together: int = 1) -> Line:
         """Return the line of these pieces, ending the one before.
 
         Args:
             most: how many of them there are; none from here on is done ahead.
+            together: how many make a cluster's task before it is known how long one takes.
         """
         self._end()
         if self._cluster is None:
             return _FromThreads(pieces, self._pool)
-        self._line = _FromCluster(pieces, self._cluster, most)
+        self._line = _FromCluster(pieces, self._cluster, most, together)
         return self._line
 
 
@@ -165,8 +166,8 @@ class _Job:
 
 
 class _FromCluster:
-    def __init__(self, pieces: Pieces, cluster: Cluster, most: int) -> None:
-        self._pieces, self._cluster, self._most = pieces, cluster, most
+    def __init__(self, pieces: Pieces, cluster: Cluster, most: int, together: int) -> None:
+        self._pieces, self._cluster, self._most, self._together = pieces, cluster, most, together
         self._choices: Any = ()
         self._results: Iterator[tuple[int, int, Any]] | None = None
         self._ready: deque[tuple[int, Any, Any]] = deque()  # number, choices, result
@@ -190,6 +191,7 @@ class _FromCluster:
             ordered=True,
             asked=lambda: self._choices,
             until=lambda: self._late(),
+            together=self._together,
         )
 
     def take(
