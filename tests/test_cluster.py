@@ -112,6 +112,13 @@ def test_the_rows_of_a_part_are_those_it_was_made_of(game: str, options: dict[st
     assert rows.num_rows == sum(counts) * contest.deals_per_unit * len(contest.seatings)
 
 
+def test_a_worker_without_room_for_a_part_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contests_remote, "TemporaryDirectory", lambda **_: (tmp_path / "nowhere" / "else").mkdir())
+    rows = playing.rows_schema(make_contest("showcase", ["expert", "greedy"], deals=8, seed=2)).empty_table()
+    with pytest.raises(RunError, match="temporary folder cannot be written: No such file"):
+        contests_remote._part(3, rows, 0, 8)
+
+
 def test_addresses_of_object_stores() -> None:
     place = place_of("s3://bucket//runs/one/?region=eu-north-1")
     assert isinstance(place, BucketPath)

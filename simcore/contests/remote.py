@@ -66,11 +66,20 @@ class _Blocks:
 
 
 def _part(number: int, rows: pa.Table, first: int, deals: int) -> bytes:
-    """Return the bytes of a part."""
-    with TemporaryDirectory(prefix="simcore-") as scratch:
-        path = Path(scratch) / part_name(number)
-        write_block(path, number, rows, first, deals)
-        return path.read_bytes()
+    """Return the bytes of a part.
+
+    Raises:
+        RunError: this machine's temporary folder cannot be used.
+    """
+    try:
+        with TemporaryDirectory(prefix="simcore-") as scratch:
+            path = Path(scratch) / part_name(number)
+            write_block(path, number, rows, first, deals)
+            return path.read_bytes()
+    except OSError as error:
+        raise RunError(
+            f"a worker's temporary folder cannot be written: {error.strerror or error}; accepted: another as TMPDIR"
+        ) from None
 
 
 class Ahead:

@@ -99,7 +99,8 @@ class Sums:
         """Add the first units of a block."""
         if count:
             for name, values in units.items():
-                self._parts.setdefault(name, []).append(values[: count * (len(values) // len(units["difference"]))])
+                kept = values[: count * (len(values) // len(units["difference"]))]
+                self._parts.setdefault(name, []).append(kept.copy())  # else it would hold on to the whole message it came in
             self.units += count
 
 
