@@ -15,7 +15,7 @@ import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from simcore.batches.places import BucketPath, Place, file_size
 from simcore.errors import RunError
@@ -46,6 +46,8 @@ TEMPORARY = ".tmp"
 PART = re.compile(r"part-(\d{5,})\.parquet")
 _FACTS = "simcore:part"
 _BATCH_ROWS = 1 << 16
+#: What stands for the footer's SHA-256 where that is computed.
+_UNSIGNED = "0" * 64
 #: A Parquet file ends with the length of its footer, four bytes, and four letters.
 _TAIL = 8
 
@@ -122,8 +124,8 @@ def open_parquet(path: Place) -> Iterator[Any]:
 class PartFile:
     """A part being written: row groups, and at the end what the part is.
 
-    All bytes before Parquet's footer go through a digest, which the footer then holds together with the facts, so that a part can
-    be checked on its own.
+    All bytes before Parquet's footer go through a digest, which the footer then holds together with the facts and a digest of the
+    footer itself, so that a part can be checked on its own.
 
     Args:
         path: the temporary path that ``write`` got, see :meth:`Store.add_part`.
@@ -138,8 +140,8 @@ class PartFile:
         self._number = number
         self._rows = 0
         self._digest = hashlib.sha256()
-        self._file = open(path, "wb")  # noqa: SIM115 (closed with the part)
-        self._writer = pq.ParquetWriter(self, schema, compression="zstd", **options)
+        self._file = open(path, "w+b")  # noqa: SIM115 (closed with the part)
+        self._writer = pq.ParquetWriter(self, schema, **{"compression": "zstd"} | options)
 
     def __enter__(self) -> PartFile:
         return self
@@ -148,6 +150,7 @@ class PartFile:
         try:
             if kind is None:
                 self._writer.close()
+                self._sign()
             else:  # nobody wants it; a full disk must not have a say again
                 with contextlib.suppress(OSError):
                     self._writer.close()
@@ -169,7 +172,13 @@ class PartFile:
         """
         data = {"bytes": self._file.tell(), "sha256": self._digest.hexdigest()}
         facts = {"number": self._number, "first": first, "deals": deals, "rows": self._rows, "tally": tally or {}, "data": data}
-        self._writer.add_key_value_metadata({_FACTS: json.dumps(facts | {"check": _check(facts)})})
+        self._writer.add_key_value_metadata({_FACTS: json.dumps(facts | {"check": _UNSIGNED})})
+
+    def _sign(self) -> None:
+        """Write the footer's digest into the facts that stand in it."""
+        start, footer = _footer(self._file)
+        self._file.seek(start)
+        self._file.write(footer.replace(_UNSIGNED.encode(), hashlib.sha256(footer).hexdigest().encode()))
 
     # What pyarrow calls of a file.
 
@@ -189,9 +198,13 @@ class PartFile:
         self._file.flush()
 
 
-def _check(facts: dict[str, Any]) -> str:
-    """Return a digest of a part's facts."""
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+def _footer(file: BinaryIO) -> tuple[int, bytes]:
+    """Return where a part's footer begins, and the rest of the file."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - _TAIL, 0))
+    start = max(size - _TAIL - int.from_bytes(file.read(4), "little"), 0)
+    file.seek(start)
+    return start, file.read()
 
 
 def describe_part(path: Place, number: int, config_hash: str) -> dict[str, Any]:
@@ -243,6 +256,8 @@ def _facts(path: Place, number: int, config_hash: str, schema: pa.Schema | None 
         with open_parquet(path) as file:
             metadata, found = file.metadata.metadata or {}, file.schema_arrow
             rows = file.metadata.num_rows
+        with path.open("rb") as raw:
+            footer = _footer(raw)[1]
         facts: dict[str, Any] = json.loads(metadata[_FACTS.encode()])
         other = metadata[b"simcore:config_hash"].decode()
         described = json.loads(metadata[b"simcore:config"])
@@ -256,10 +271,12 @@ def _facts(path: Place, number: int, config_hash: str, schema: pa.Schema | None 
         raise BadPart("it belongs to another run", described if isinstance(described, dict) else {})
     if schema is not None and not found.equals(schema, check_metadata=True):
         raise BadPart("its columns or their metadata are not those of this run")
-    kinds = {"number": int, "first": int, "deals": int, "rows": int, "tally": dict, "data": dict}
-    check = facts.pop("check", None) if isinstance(facts, dict) else None
-    if check is None or check != _check(facts) or any(type(facts.get(key)) is not kind for key, kind in kinds.items()):
+    kinds = {"number": int, "first": int, "deals": int, "rows": int, "tally": dict, "data": dict, "check": str}
+    if not isinstance(facts, dict) or any(type(facts.get(key)) is not kind for key, kind in kinds.items()):
         raise BadPart(f"its metadata {_FACTS!r} is damaged")
+    unsigned = footer.replace(facts["check"].encode(), _UNSIGNED.encode())
+    if len(facts["check"]) != len(_UNSIGNED) or hashlib.sha256(unsigned).hexdigest() != facts["check"]:
+        raise BadPart("it is damaged: the SHA-256 of its footer is not that in its metadata")
     if facts["number"] != number:
         raise BadPart(f"it is part number {facts['number']}")
     if facts["rows"] != rows:
@@ -283,8 +300,7 @@ def _compare_data(path: Place, facts: dict[str, Any]) -> None:
 
     digest = hashlib.sha256()
     with path.open("rb") as file:
-        file.seek(-_TAIL, os.SEEK_END)
-        end = file.tell() - int.from_bytes(file.read(4), "little")
+        end = _footer(file)[0]
         file.seek(0)
         left = end
         while left > 0 and (data := file.read(min(left, 1 << 20))):
