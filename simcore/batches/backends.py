@@ -49,6 +49,7 @@ class Column:
     words: tuple[str, ...] | None = None
     boolean: bool = False
     nullable: bool = True
+    dense: bool = False  # packed to the bits it needs, it is hardly worth compressing
 
 
 @dataclass
@@ -265,12 +266,18 @@ class ElectionsBackend(GameBackend):
             "partner": tuple(SEATS),
             "result": ("win", "loss", "draw"),
         }
-        never_null = ("dealer", "status", "credit_n", "credit_e", "credit_s", "credit_w")
+        mixed = config.contract in (None, "random")
+        dense = ("status", "type", "contract", "declarer", "partner", "matched", *rows.POINT_COLUMNS) if mixed else ()
+        # a forced contract is always played, and nobody matches
+        may_be_null = ("matched",) if config.contract is not None else rows.NULL_IF_NOT_PLAYED
         columns = [
-            Column(name, "names", i, words.get(name), name == "matched", name not in never_null)
+            Column(name, "names", i, words.get(name), name == "matched", name in may_be_null, name in dense)
             for i, name in enumerate(rows.BYTE_COLUMNS)
         ]
-        points = [Column(name, "points", i, nullable=name not in never_null) for i, name in enumerate(rows.POINT_COLUMNS)]
+        points = [
+            Column(name, "points", i, nullable=name in may_be_null, dense=name in dense)
+            for i, name in enumerate(rows.POINT_COLUMNS)
+        ]
         columns = columns[:-1] + points[:2] + columns[-1:] + points[2:]
         if config.hands:
             columns += [Column(f"hand_{seat.lower()}", "hands", i, nullable=False) for i, seat in enumerate(SEATS)]

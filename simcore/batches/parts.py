@@ -35,7 +35,8 @@ __all__ = ["CHUNK_DEALS", "PartMaker", "Plan", "merge", "tally_from_json", "writ
 
 PART_ROWS = 1 << 20
 GROUP_ROWS = 1 << 17
-CHUNK_DEALS = 1 << 13
+#: A thread plays so many deals at a time; of a run so short that threads would stand idle, down to a quarter of them.
+CHUNK_DEALS = 1 << 15
 #: Where plain Python decides, deals take milliseconds and more: row groups of this many rows, chunks of eight deals.
 SLOW_ROWS = 1 << 10
 #: Parts grow where there would be more of them than this, but not beyond so many rows.
@@ -137,7 +138,8 @@ class PartMaker:
         self.backend: Backend = backend_for(config)
         self.plan = Plan.of(config)
         # what a chunk costs outside its kernel is spent under Python's lock, so that many threads want larger ones
-        self._chunk = 8 if config.slow else (CHUNK_DEALS << (threads // 24).bit_length() if chunk is None else chunk)
+        size = min(max(config.deals // (4 * threads) // 8 * 8, CHUNK_DEALS // 4), CHUNK_DEALS << (threads // 96).bit_length())
+        self._chunk = 8 if config.slow else (size if chunk is None else chunk)
         # enough to keep every thread busy for the time a group's encoding takes, few enough that memory stays flat
         in_groups = threads * GROUP_ROWS // (self._chunk * self.backend.rows_per_deal)
         self._ahead = max(2, max(2 * threads, in_groups) // writers)
@@ -199,14 +201,18 @@ class PartMaker:
 
     def _write(self, number: int, path: Path, advance: Advance) -> None:
         # Small integers packed by dictionary beat everything else here; the index column counts up: deltas.
-        names = [field.name for field in self.schema if field.name != "deal"]
+        columns = self.backend.columns
+        dense = {column.name for column in columns if column.dense}
+        codecs = {name: "none" if name in dense else "zstd" for name in self.schema.names}
         tally = self.backend.new_tally()
         with PartFile(
             path,
             number,
             self.schema,
-            compression_level=1,
-            use_dictionary=[name for name in names if not name.startswith("hand_")],
+            compression=codecs,
+            compression_level={name: 1 for name, codec in codecs.items() if codec == "zstd"},
+            write_batch_size=1 << 13,
+            use_dictionary=[column.name for column in columns if column.buffer != "hands"],
             column_encoding={"deal": "DELTA_BINARY_PACKED"},
             write_statistics=["deal"],
         ) as part:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, U64, inlined, njit
-from simcore.bits import ZERO, borrowed, popcount
+from simcore.bits import ZERO, borrowed, either, popcount
 from simcore.deals.shuffle import deal_four, lots_of_round
 from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
 from simcore.elections.many_at_once import LANES, play_many, put_down
-from simcore.elections.play import DRAW, WIN, credits_of, result_from, result_of
+from simcore.elections.play import DRAW, LOSS, WIN, credits_of, result_from, result_of
 from simcore.elections.state import PLAYED
-from simcore.elections.two_at_once import finish, play_two
+from simcore.elections.two_at_once import play_two
 from simcore.players import REFUSED
 from simcore.rng import DEAL, PLAYERS, open_source, open_streams, philox
 
@@ -49,6 +49,8 @@ BYTE_COLUMNS = (
     "result",
 )
 POINT_COLUMNS = ("points_attackers", "points_defenders", "credit_n", "credit_e", "credit_s", "credit_w")
+#: Null where a deal is passed out or dealt again.
+NULL_IF_NOT_PLAYED = (*BYTE_COLUMNS[2:], *POINT_COLUMNS[:2])
 
 # Values of OPTIONS.contract besides a contract's number.
 WITH_AUCTION, ALL_CONTRACTS, RANDOM_CONTRACT = -1, -2, -3
@@ -404,8 +406,28 @@ def _settle(rules: Any, options: Any, deal: Any, row: I64, names: Any, points: A
     attackers, defenders, result = result_from(rules, deal.contract, cards, popcount(cards) >> 2)
     _count_alone(tally, deal.contract, result, attackers)
     if options.want_rows == 1:
-        finish(rules, deal)
-        _write_row(rules, PLAYED, deal, row, names, points, attackers, defenders, result)
+        _write_forced(rules, deal, row, names, points, attackers, defenders, result)
+
+
+@inlined
+def _write_forced(rules: Any, deal: Any, row: I64, names: Any, points: Any, attackers: I64, defenders: I64, result: I64) -> None:
+    """Write the row of a deal with a forced contract."""
+    declarer = deal.declarer
+    partner = declarer ^ deal.pairing
+    names[0, row] = deal.dealer
+    names[1, row] = PLAYED
+    names[2, row] = rules.contract_type[deal.contract]
+    names[3, row] = deal.contract
+    names[4, row] = declarer
+    names[5, row] = partner
+    names[6, row] = -1
+    names[11, row] = result
+    points[0, row] = attackers
+    points[1, row] = defenders
+    others = defenders + either(result == LOSS, rules.failure_bonus, 0)
+    for seat in range(4):
+        names[7 + seat, row] = popcount(deal.taken[seat]) >> 2
+        points[2 + seat, row] = either(seat == declarer or seat == partner, attackers, others)
 
 
 @njit
@@ -420,7 +442,7 @@ def _write_row(
     defenders: I64,
     result: I64,
 ) -> None:
-    """Write one deal's row out of its view (or a finished DEAL_STATE, which has the same fields)."""
+    """Write one deal's row out of its view."""
     names[0, row] = view.dealer
     names[1, row] = status
     if status != PLAYED:

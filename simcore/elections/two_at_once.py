@@ -18,7 +18,7 @@ from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ZERO, highest_bit, lowest_bit, nth_card, popcount, product
 from simcore.tricks import following, led_suit
 
-__all__ = ["DEAL_STATE", "finish", "play_two"]
+__all__ = ["DEAL_STATE", "play_two"]
 
 DEAL_STATE = np.dtype(
     [
@@ -27,12 +27,7 @@ DEAL_STATE = np.dtype(
         ("hands", "u8", (4,)),
         ("fractions", "u8", (4,)),
         ("taken", "u8", (4,)),  # cards in the tricks each seat has won
-        ("tricks", "i8", (4,)),
-        ("attackers", "i8"),  # mask of seats
         ("dealer", "i8"),
-        ("type", "i8"),
-        ("forced", "i8"),
-        ("matched", "i8"),
         ("contract", "i8"),
         ("declarer", "i8"),
         ("pairing", "i8"),
@@ -121,14 +116,3 @@ def play_two(rules: Any, a: Any, b: Any) -> None:
         _take_trick(b, suit_b, b0, b1, b2, b3)
     _last_trick(a)
     _last_trick(b)
-
-
-@njit
-def finish(rules: Any, deal: Any) -> None:
-    """Fill in what else a finished deal's row says, under the names that the view has."""
-    for seat in range(4):
-        deal.tricks[seat] = popcount(deal.taken[seat]) >> 2
-    deal.attackers = (1 << deal.declarer) | (1 << (deal.declarer ^ deal.pairing))
-    deal.type = rules.contract_type[deal.contract]
-    deal.forced = 1
-    deal.matched = 0
