@@ -15,9 +15,10 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ class Decision:
     specialise: bool = False
     sha256: str = ""  # of the file
     clocked: bool = False  # how long it thinks is told by the clock: the run is not reproducible
+    many: Any = field(default=None, compare=False)  # (views, rules): chooses cards in many deals at once
+    many_address: int | None = None
     value: Callable[..., Any] | None = field(default=None, compare=False)  # (view, rules, stream): what it thinks of each choice
     #: by thread: how many decisions it made, and seconds it took for them; plain Python only, without those begun before the first
     #: was made, which may have to load and compile
@@ -202,18 +205,31 @@ def load_decisions(path: str, name: str, options: Mapping[str, str], game: str, 
                 raise BadInput(f"specialise of player {spec!r} needs @njit functions; {name}_{kind} is plain Python")
             decisions[kind] = python_decision(spec, game, kind, getattr(function, "py_func", function), **facts)
             continue
-        try:
+        with _telling(path, f"{name}_{kind}(view, rules, stream)"):
             address, keep = _compiled(function, game)
-        except Exception as error:  # numba's typing raises many kinds, a KeyError for an unknown field
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            message = _told(error)
-            if isinstance(error, NumbaError):  # the reason and the place stand below a heading
-                message = " ".join([*lines[1:2], *(line for line in lines if line.startswith("File "))])
-            raise BadInput(
-                f"player file {path!r}: numba cannot compile {name}_{kind}(view, rules, stream): {message[:400]}"
-            ) from None
         decisions[kind] = Decision(spec, kind, function, address, True, specialise=specialised, keep=keep, **facts)
+    many = getattr(module, f"{name}_play_many", None) if game == "elections" and JIT else None
+    if many is not None:
+        if "play" not in decisions or not (is_jitted(many) and decisions["play"].compiled):
+            raise BadInput(f"player file {path!r}: {name}_play_many needs {name}_play beside it, both @njit functions")
+        with _telling(path, f"{name}_play_many(views, rules)"):
+            address, keep = _compiled_many(many)
+        keep = (decisions["play"].keep, keep)
+        decisions["play"] = replace(decisions["play"], many=many, many_address=address, keep=keep)
     return decisions
+
+
+@contextmanager
+def _telling(path: str, function: str) -> Iterator[None]:
+    """Raise BadInput where a function cannot be compiled."""
+    try:
+        yield
+    except Exception as error:  # numba's typing raises many kinds, a KeyError for an unknown field
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        message = _told(error)
+        if isinstance(error, NumbaError):  # the reason and the place stand below a heading
+            message = " ".join([*lines[1:2], *(line for line in lines if line.startswith("File "))])
+        raise BadInput(f"player file {path!r}: numba cannot compile {function}: {message[:400]}") from None
 
 
 @cache
@@ -222,20 +238,41 @@ def _compiled(function: Any, game: str) -> tuple[int, Any]:
     return pointers.compiled_pointer(function, *_records(game)[:3])
 
 
+@cache
+def _compiled_many(function: Any) -> tuple[int, Any]:
+    """Return the pointer of a function that plays many deals of Elections at once."""
+    from simcore.elections.many_at_once import VIEWS
+
+    return pointers.many_pointer(function, VIEWS, ELECTIONS_RULES)
+
+
 def failure(
-    game: str, decision: Decision, table: Any, view: Any, rules: Any, streams: Any, *, words: tuple[str, ...] = (), deal: str = ""
+    game: str,
+    decision: Decision,
+    table: Any,
+    view: Any,
+    rules: Any,
+    streams: Any,
+    *,
+    words: tuple[str, ...] = (),
+    deal: str = "",
+    views: Any = None,
 ) -> PlayerError:
     """Return the error for a deal that a player's action ended, out of the state it was left in.
 
     Args:
         words: what the bits of the action stand for, where they are no cards.
         deal: which deal it is, in words; by default its index.
+        views: what the player was shown, where it played many deals at once.
     """
     error = decision.errors.pop(threading.get_ident(), None)
     stream = streams[table.turn]
     if error is None and decision.compiled and table.refused == 0:  # machine code keeps no exception: ask once more, from Python
         try:
-            decision.function(view, rules, stream)
+            if views is None:
+                decision.function(view, rules, stream)
+            else:
+                decision.many(views, rules)
         except Exception as raised:
             error = raised
     if error is None:

@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 from simcore._jit import I64, JIT, U64, njit
 from simcore.bits import ONE, ZERO
 
-__all__ = ["ask_player", "call_player", "compiled_pointer", "python_pointer", "record_at"]
+__all__ = ["ask_player", "call_player", "compiled_pointer", "many_pointer", "python_pointer", "record_at"]
 
 # numba's types are not declared
 _numba: Any = numba
@@ -93,6 +93,22 @@ def compiled_pointer(function: Any, view: np.dtype[Any], rules: np.dtype[Any], s
     result = next(iter(function.overloads.values())).signature.return_type
     if not isinstance(result, types.Integer):
         raise TypeError(f"it returns {result}, not an integer")
+    address: int = decide.address
+    return address, decide
+
+
+def many_pointer(function: Any, views: np.dtype[Any], rules: np.dtype[Any]) -> tuple[int, Any]:
+    """Compile an ``@njit`` function of (views, rules), which answers in the views, likewise; the C function returns one."""
+    pointers = [_types.CPointer(numba.from_dtype(dtype)) for dtype in (views, rules)]
+
+    @_numba.cfunc(_types.uint64(*pointers, _types.voidptr, _types.voidptr))  # type: ignore[untyped-decorator]
+    def decide(views: Any, rules: Any, _stream: Any, _table: Any) -> Any:
+        try:
+            function(_numba.carray(views, 1)[0], _numba.carray(rules, 1)[0])
+        except Exception:
+            return np.uint64(0)
+        return np.uint64(1)
+
     address: int = decide.address
     return address, decide
 

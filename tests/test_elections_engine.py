@@ -23,7 +23,7 @@ from simcore.cards import SEATS, cards_of, format_hand
 from simcore.deals.shuffle import lots_of_round
 from simcore.elections import auction, engine, play, policies, rows, state
 from simcore.elections.engine import advance, apply, force_contract, prepare, start_deal
-from simcore.elections.many_at_once import BLOCK, LANES, QUESTIONS
+from simcore.elections.many_at_once import BLOCK, LANES, QUESTIONS, VIEWS
 from simcore.elections.play import credits_of, result_of
 from simcore.elections.trace import trace, verify_trace
 from simcore.elections.two_at_once import DEAL_STATE
@@ -146,13 +146,13 @@ class Run:
             return
         if many:
             # working space may hold anything
-            block, questions, deal = (np.zeros(1, dtype).view(np.recarray) for dtype in (BLOCK, QUESTIONS, DEAL_STATE))
-            for array in (block, questions, deal):
+            space = [np.zeros(1, dtype).view(np.recarray) for dtype in (BLOCK, VIEWS, QUESTIONS, DEAL_STATE)]
+            for array in space:
                 array.view(np.uint8)[:] = list(random.Random(deals).randbytes(array.nbytes))
-            lots = np.full((deals, 4), -9, np.int8)
-            working = (block[0], questions[0], deal[0], lots, record(SOURCE))
+            streams, lots = np.zeros(4, STREAM).view(np.recarray), np.full((deals, 4), -9, np.int8)
+            working = (*(array[0] for array in space), self.table, self.view, streams, lots, record(SOURCE))
             given_and_kept = (self.hands, self.names, self.points, 0, self.tally)
-            rows.run_experts(self.ruleset.record[0], options, np.uint64(first), deals, *working, *given_and_kept)
+            rows.run_many(self.ruleset.record[0], options, np.uint64(first), deals, EXPERT, *working, *given_and_kept)
             return
         self.written = rows.run_deals(
             rules=self.ruleset.record[0],

@@ -17,18 +17,23 @@ import simcore
 from simcore.batches.config import make_config
 from simcore.batches.replaying import config_of_run, replay_config, verify
 from simcore.elections import state as elections_state
+from simcore.elections.many_at_once import VIEWS
 from simcore.errors import BadInput, PlayerError, PlayerStuck
 from simcore.showcase import state as showcase_state
 from tests import naive
 
 ROOT = Path(__file__).parent.parent
 DUCKER = f"{ROOT / 'docs/examples/ducker.py'}:ducker"
+LOWLY = f"{ROOT / 'docs/examples/lowly.py'}:lowly"
 HOARDER = f"{ROOT / 'docs/examples/hoarder.py'}:hoarder"
 
 SAME = '''
 """The built-in players once more, as plug-ins."""
 from numba import njit
+import numpy as np
 import simcore.elections.policies as elections
+from simcore.elections.expert import expert_play as decide_one
+from simcore.elections.many_at_once import QUESTIONS, expert_many
 import simcore.showcase.policies as showcase
 from simcore.bits import nth_set_bit, popcount
 from simcore.players import GREEDY, RANDOM
@@ -47,6 +52,21 @@ def greedy_contract(view, rules, stream):
 @njit
 def greedy_play(view, rules, stream):
     return elections.decide(GREEDY, 2, view, rules, stream)
+
+
+@njit
+def expert_play(view, rules, stream):
+    return decide_one(view, rules)
+
+
+@njit
+def expert_play_many(views, rules):
+    expert_many(views, rules, np.empty(1, QUESTIONS)[0])
+
+
+@njit
+def alone_play(view, rules, stream):
+    return decide_one(view, rules)
 
 
 @njit
@@ -120,6 +140,56 @@ import time
 import numpy as np
 from numba import njit
 from simcore.bits import lowest_bit
+
+
+@njit
+def many_play(view, rules, stream):
+    return lowest_bit(view.legal)
+
+
+manyraiser_play = manyhanger_play = plain_play = many_play
+
+
+@njit
+def many_play_many(views, rules):
+    for i in range(views.count):
+        views.card[i] = lowest_bit(views.legal[i])
+    if views.tricks_played == 3 and views.place == 2:
+        views.card[70] = lowest_bit(views.unseen[70])
+
+
+@njit
+def manyraiser_play_many(views, rules):
+    many_play_many(views, rules)
+    if views.tricks_played == 2:
+        raise ValueError("what now")
+
+
+@njit
+def manyhanger_play_many(views, rules):
+    many_play_many(views, rules)
+    number = np.uint64(1)
+    while views.tricks_played == 3 and number != np.uint64(0):
+        number += np.uint64(2)
+
+
+def plain_play_many(views, rules):
+    pass
+
+
+@njit
+def lonely_play_many(views, rules):
+    pass
+
+
+@njit
+def untypedmany_play(view, rules, stream):
+    return lowest_bit(view.legal)
+
+
+@njit
+def untypedmany_play_many(views, rules):
+    views.card[0] = views.no_such_field
 
 
 @njit
@@ -266,6 +336,26 @@ def test_by_pointer_elections_plays_as_the_built_in_player(files: Path, name: st
     assert _rows("elections", f"{files / 'same.py'}:{name}", contract="all") == _rows("elections", inside, contract="all")
 
 
+@pytest.mark.parametrize("ruleset", ["elections", "elections-joint", "tricks"])
+def test_many_deals_at_once_are_played_as_one_by_one(files: Path, ruleset: str) -> None:
+    """``expert`` with and without ``expert_play_many``, and inside."""
+    for contract in ("all", "random", simcore.load_ruleset(ruleset).contract_ids[0]):
+        inside, many, alone = (
+            _rows("elections", spec, contract=contract, ruleset=ruleset)
+            for spec in ("expert", f"greedy+{files / 'same.py'}:expert", f"greedy+{files / 'same.py'}:alone")
+        )
+        assert many == alone == inside
+
+
+def test_the_example_plays_many_deals_as_one_by_one() -> None:
+    """Blocks that are full and one that is not, against traces, which are played one by one."""
+    options = {"seed": 5, "contract": "all", "players": f"greedy+{LOWLY}"}
+    rows = simcore.simulate("elections", deals=300, threads=1, **options).table().to_pylist()
+    traces = simcore.replay("elections", first=250, deals=50, **options)
+    assert [row["points_attackers"] for row in rows[8 * 250 :]] == [trace["side_points"]["attackers"] for trace in traces]
+    assert [row["tricks_w"] for row in rows[8 * 250 :]] == [trace["tricks_won"]["W"] for trace in traces]
+
+
 def test_by_pointer_showcase_plays_as_the_built_in_player(files: Path) -> None:
     assert _rows("showcase", f"{files / 'same.py'}:chance") == _rows("showcase", "random")
     assert _rows("showcase", f"{files / 'same.py'}:chance", trump="all") == _rows("showcase", "random", trump="all")
@@ -302,7 +392,7 @@ def test_threads_and_chunks_change_nothing(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ the examples of the manual
 
 
-@pytest.mark.parametrize(("game", "spec"), [("elections", DUCKER), ("showcase", HOARDER)])
+@pytest.mark.parametrize(("game", "spec"), [("elections", DUCKER), ("elections", LOWLY), ("showcase", HOARDER)])
 def test_examples_play_by_the_rules(game: str, spec: str) -> None:
     config = make_config(game, seed=11, deals=12, players=f"greedy+{spec}")
     for trace in replay_config(config):
@@ -322,11 +412,12 @@ def test_ducker_ducks() -> None:
 
 def test_the_manual_names_every_field() -> None:
     text = (ROOT / "docs/plugins.md").read_text("utf-8")
-    elections, showcase = text.split("## What a Showcase player gets")
-    for part, module in ((elections, elections_state), (showcase, showcase_state)):
+    elections, rest = text.split("## What a Showcase player gets")
+    showcase, many = rest.split("## Many deals at once")
+    for part, view in ((elections, elections_state.VIEW), (showcase, showcase_state.VIEW), (many, VIEWS)):
         cells = [line.split("|")[1] for line in part.splitlines() if line.startswith("| `")]
         table = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
-        wanted = set(module.VIEW.names)
+        wanted = set(view.names)
         assert wanted - table == set()
         assert {name for name in table if not name.startswith("NAME_")} - wanted == set()
     for command in re.findall(r"^simcore .*$", text, re.MULTILINE):
@@ -372,6 +463,26 @@ def test_a_bad_answer_ends_the_run(files: Path, tmp_path: Path, name: str, words
     if not name.endswith("specialise=1"):
         with pytest.raises(PlayerError, match=re.escape(message)):
             simcore.replay("elections", first=int(place[1]), **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("many", [r"which is not exactly one of the legal [CDHS2-9TJQKA ]+: deal 1070, seat [NESW], ", "trick 4, card 3$"]),
+        ("manyraiser", ["raised ValueError: what now: deal 1000, seat [NESW], ", "trick 3, card 1$"]),
+        ("manyhanger:limit=0.3", ["has not answered for 0.3 s: deal 1000, seat [NESW], ", "trick 4, card 1"]),
+    ],
+)
+def test_a_bad_answer_in_many_deals_ends_the_run(files: Path, name: str, words: list[str]) -> None:
+    spec = f"greedy+{files / 'faulty.py'}:{name}"
+    line = [sys.executable, "-m", "cli.main", "simulate", "elections", "--first", "1000", "--deals", "100", "--seed", "1"]
+    done = subprocess.run(
+        [*line, "--contract", "nt-most", "--players", spec], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 1, done.stderr
+    for word in words:
+        assert re.search(word, done.stderr.strip()), done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_bad_answers_in_showcase(files: Path) -> None:
@@ -441,7 +552,10 @@ def test_no_answer_is_an_error_in_python(files: Path) -> None:
         ("nowhere.py:x", ["player file 'nowhere.py' cannot be read: No such file or directory"]),
         ("{}/broken.py:x", ["broken.py', line 2: ZeroDivisionError: division by zero"]),
         ("{}/syntax.py:x", ["syntax.py', line 1: SyntaxError"]),
-        ("{}/same.py:greedi", ["none of the functions greedi_call, greedi_contract, greedi_play", "it has: chance, greedy"]),
+        (
+            "{}/same.py:greedi",
+            ["none of the functions greedi_call, greedi_contract, greedi_play", "it has: alone, chance, expert, greedy"],
+        ),
         ("{}/same.py", ["none of the functions _call, _contract, _play"]),
         ("{}/broken.py/x.py:y", ["cannot be read: Not a directory"]),
         ("{}/same.py:greedy:speed=9", ["option 'speed' of player", "accepted: specialise, limit"]),
@@ -457,6 +571,9 @@ def test_no_answer_is_an_error_in_python(files: Path) -> None:
             ["numba cannot compile fraction_play(view, rules, stream): TypeError: it returns float64"],
         ),
         ("greedy+{}/faulty.py:narrow", ["numba cannot compile narrow_play(view, rules, stream)"]),
+        ("greedy+{}/faulty.py:plain", ["plain_play_many needs plain_play beside it, both @njit functions"]),
+        ("greedy+{}/faulty.py:untypedmany", ["numba cannot compile untypedmany_play_many(views, rules)", "no_such_field"]),
+        ("greedy+{}/faulty.py:lonely", ["none of the functions lonely_call, lonely_contract, lonely_play"]),
         ("{}/leaver.py:x", ["leaver.py', line 2: SystemExit: 0"]),
         ("greedi", ["player 'greedi'", "FILE.py:NAME"]),
     ],

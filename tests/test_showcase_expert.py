@@ -196,6 +196,8 @@ def first(
             view.owned[seat] |= np.uint64(1 << trick)
             if card in broken.split():
                 view.broken |= np.uint64(1 << trick)
+            elif name != "showcase-magri" and not set(cards.split()[place // 2 * 2 : place // 2 * 2 + 2]) & set(broken.split()):
+                view.whole |= np.uint64(1 << parse_card(card))
     view.trump = np.uint64(0) if name == "showcase-magri" else LANES[trump]
     view.turned, view.display = parse_card("C2"), parse_card(display) if display else -1
     view.value[:] = values

@@ -192,12 +192,16 @@ class GameBackend:
             if decision is not None and decision.limit is not None and waited > decision.limit:
                 raise stuck(self._config.game, decision, table, view, streams[table.turn], self._deal_name(table))
 
-    def _run_kernel(self, table: Any, view: Any, streams: Any, *arguments: Any) -> int:
-        """Run the kernel and return its count; a player's failure becomes a PlayerError."""
+    def _run_kernel(self, kernel: Any, table: Any, view: Any, streams: Any, *arguments: Any, views: Any = None) -> int:
+        """Run a kernel and return its count; a player's failure becomes a PlayerError.
+
+        Args:
+            views: where it plays many deals at once, what the player is shown.
+        """
         thread = threading.get_ident()
         self._playing[thread] = (table, view, streams)
         try:
-            count = int(self._kernel(self._rules, *arguments))
+            count = int(kernel(self._rules, *arguments))
         except Exception as error:
             decision = self._deciding(table)
             if decision is None or not decision.specialise or not table.asking:
@@ -210,7 +214,8 @@ class GameBackend:
             decision = self._deciding(table)
             assert decision is not None
             words = self._words(decision.kind)
-            raise failure(self._config.game, decision, table, view, self._rules, streams, words=words, deal=self._deal_name(table))
+            name = self._deal_name(table)
+            raise failure(self._config.game, decision, table, view, self._rules, streams, words=words, deal=name, views=views)
         return count
 
     def _words(self, kind: str) -> tuple[str, ...]:
@@ -254,9 +259,7 @@ class ElectionsBackend(GameBackend):
         options.hands_given = config.given is not None or config.plan is not None
         # a forced contract between random players: nobody is asked for anything but random cards
         self._random = config.contract is not None and all(player.policies[2] == RANDOM for player in config.players)
-        # and between four experts, who all think the same way: many deals in lockstep
-        four = config.contract is not None and all(player.policies[2] == EXPERT for player in config.players)
-        self._experts = four and WIDE_VECTORS
+        self._lockstep = self._plays_many()
         words: dict[str, tuple[str, ...]] = {
             "dealer": tuple(SEATS),
             "status": ("played", "passed-out", "redealt"),
@@ -282,6 +285,18 @@ class ElectionsBackend(GameBackend):
         if config.hands:
             columns += [Column(f"hand_{seat.lower()}", "hands", i, nullable=False) for i, seat in enumerate(SEATS)]
         self.columns = tuple(columns)
+
+    def _plays_many(self) -> int | None:
+        """Return the player of a forced contract that holds all seats and plays many deals in lockstep, as its kernel wants it."""
+        if self._config.contract is None:
+            return None
+        players = {player.policies[2]: player.outside[2] for player in self._config.players}
+        if len(players) > 1:
+            return None
+        policy, decision = players.popitem()
+        if policy == EXPERT:
+            return EXPERT if WIDE_VECTORS else None
+        return None if decision is None or decision.specialise else decision.many_address
 
     def buffers(self, deals: int) -> Buffers:
         count = deals * self.rows_per_deal
@@ -334,18 +349,29 @@ class ElectionsBackend(GameBackend):
             )
             tally["statuses"][0] += deals * self.rows_per_deal  # all played
             return None
-        if self._experts and not show:
-            from simcore.elections.many_at_once import BLOCK, QUESTIONS
+        table, view = new_table()[0], new_view()[0]
+        streams = np.zeros(4, STREAM).view(np.recarray)
+        if self._lockstep is not None and not show:
+            from simcore.elections.many_at_once import BLOCK, QUESTIONS, VIEWS
             from simcore.elections.two_at_once import DEAL_STATE
 
-            self._rows.run_experts(
-                self._rules,
+            views = _record(VIEWS)
+            self._run_kernel(
+                self._rows.run_many,
+                table,
+                view,
+                streams,
                 options,
                 np.uint64(first),
                 deals,
+                self._lockstep,
                 _record(BLOCK),
+                views,
                 _record(QUESTIONS),
                 _record(DEAL_STATE),
+                table,
+                view,
+                streams,
                 np.empty((deals, 4), np.int8),
                 _record(SOURCE),
                 hands,
@@ -353,12 +379,12 @@ class ElectionsBackend(GameBackend):
                 points,
                 row,
                 tally["sums"],
+                views=views,
             )
             tally["statuses"][0] += deals * self.rows_per_deal  # all played
             return None
-        table, view = new_table()[0], new_view()[0]
-        streams = np.zeros(4, STREAM).view(np.recarray)
         self._run_kernel(
+            self._kernel,
             table,
             view,
             streams,
@@ -449,6 +475,7 @@ class ShowcaseBackend(GameBackend):
         tables, views = np.zeros(2, TABLE).view(np.recarray), np.zeros(2, VIEW).view(np.recarray)
         streams = np.zeros((2, 2), STREAM).view(np.recarray)
         self._run_kernel(
+            self._kernel,
             tables[0],
             views[0],
             streams[0],

@@ -1,10 +1,11 @@
-"""Forced contracts between four players ``expert``, many deals in lockstep.
+"""Forced contracts in which one player holds all four seats, many deals in lockstep: ``expert``, or a plug-in that can do so.
 
 All deals of a block are at the same place of the same trick of the same contract.  So what the decisions have in common (the
 contract, how many cards are unseen, who sits behind) is computed once, and the rest in loops over the deals, without branches,
 which LLVM turns into vector instructions: eight deals at a time with AVX-512.  Decisions of one kind (to lead, to follow suit, to
 play something else, no choice) are gathered first, each kind with its own loops.  The estimates are those of estimates.py, the
 candidates those of ``expert_play``; what a deal comes to is exactly what the engine comes to (the tests compare them).
+A player gets VIEWS, which hold nothing that a seat may not know.
 
 Everything of a trick is kept by place: the leader's hand stands in row 0, that of his left neighbour in row 1.
 
@@ -41,9 +42,11 @@ from simcore.elections.estimates import (
     trick_worth,
     trump_later,
 )
+from simcore.players import EXPERT
+from simcore.pointers import call_player
 from simcore.tricks import led_suit
 
-__all__ = ["BLOCK", "LANES", "QUESTIONS", "play_many", "put_down"]
+__all__ = ["BLOCK", "LANES", "QUESTIONS", "VIEWS", "expert_many", "play_many", "put_down"]
 
 #: Deals of a block.
 LANES = 256
@@ -64,32 +67,47 @@ BLOCK = np.dtype(
         ("seen", "u8", (LANES,)),  # cards played
         ("void", "u8", (LANES,)),  # in each suit's lowest four bits the places that have shown out
         ("own", "i8", (LANES,)),  # tricks of the attackers
-        # the trick
-        ("led", "u8", (LANES,)),  # mask of the suit
-        ("trick", "u8", (LANES,)),
-        ("winning", "u8", (LANES,)),  # best card so far
-        ("winner", "i8", (LANES,)),  # its place
-        ("points", "i8", (LANES,)),  # of the cards on the table, 64ths
-        ("card", "u8", (LANES,)),  # the card chosen
-        # what the seat whose turn it is sees, as in QUESTIONS
-        ("unseen", "u8", (LANES,)),
-        ("voids", "u8", (LANES,)),
+    ],
+    align=True,
+)
+
+#: What the seats whose turn it is see, a lane each, and what they play.  docs/plugins.md describes every field.
+VIEWS = np.dtype(
+    [
+        ("count", "i8"),
+        ("contract", "u8"),
+        ("trump", "u8"),
+        ("low", "i8"),
+        ("tricks_played", "i8"),
+        ("place", "i8"),
+        ("seat", "i8", (LANES,)),
         ("partner", "i8", (LANES,)),
-        ("own_side", "i8", (LANES,)),
-        ("won", "i8", (LANES,)),
-        # which lanes are asked, by kind of decision
-        ("kind", "i8", (LANES,)),
-        ("asked", "i8", (4, LANES + _WHOLE)),
-        ("count", "i8", (4,)),
+        ("declarer", "i8", (LANES,)),
+        ("dealer", "i8", (LANES,)),
+        ("hand", "u8", (LANES,)),
+        ("legal", "u8", (LANES,)),
+        ("unseen", "u8", (LANES,)),
+        ("void", "u8", (LANES,)),
+        ("own", "i8", (LANES,)),
+        ("suit", "u8", (LANES,)),
+        ("trick", "u8", (LANES,)),
+        ("winning", "u8", (LANES,)),
+        ("winner", "i8", (LANES,)),
+        ("points", "i8", (LANES,)),
+        ("card", "u8", (LANES,)),  # the answer
     ],
     align=True,
 )
 _NO_CHOICE, _FOLLOW, _THROW, _RUFF = range(4)
 
 _PLACES = LANES + _WHOLE
-#: Decisions of one kind: what is known, and what the estimates have in common.
+#: Working space of ``expert``: which lanes are asked, by kind of decision; of one kind what is known, and what the estimates have
+#: in common.
 QUESTIONS = np.dtype(
     [
+        ("kind", "i8", (LANES,)),
+        ("asked", "i8", (4, _PLACES)),
+        ("count", "i8", (4,)),
         ("hand", "u8", (_PLACES,)),
         ("unseen", "u8", (_PLACES,)),
         ("voids", "u8", (_PLACES,)),  # in each suit's lowest three bits the seats that have shown out
@@ -291,24 +309,23 @@ def _lead_suit(rules: Any, contract: U64, q: Any, count: I64, suit: I64, trump: 
 
 
 @njit
-def _lead(rules: Any, contract: U64, block: Any, q: Any, count: I64, tricks_played: I64, trump: U64, up: U64) -> None:
+def _lead(rules: Any, contract: U64, views: Any, q: Any, trump: U64, up: U64) -> None:
     """Choose the leads."""
+    count = views.count
     for i in range(count):
-        hand = block.hands[0, i]
-        voids = _voids(block.void[i], ZERO)
-        unseen = _PACK & ~(hand | block.seen[i])
-        q.hand[i] = hand
+        unseen = views.unseen[i]
+        voids = views.void[i]
+        q.hand[i] = views.hand[i]
         q.unseen[i] = unseen
         q.voids[i] = voids
-        seat = block.leader[i]
-        q.partner[i] = _partner(seat, block.pairing[i])
-        q.own[i] = _own_tricks(block, i, seat, tricks_played)
+        q.partner[i] = _distance(views.seat[i], views.partner[i])
+        q.own[i] = views.own[i]
         q.ruff[i] = can_ruff(_void_of_trumps(voids, trump), popcount(unseen & trump))
-    _weigh_tricks(rules, contract, q, count, tricks_played, 3 * (13 - tricks_played))
+    _weigh_tricks(rules, contract, q, count, views.tricks_played, 3 * (13 - views.tricks_played))
     for suit in range(4):
         _lead_suit(rules, contract, q, count, suit, trump, up)
     for i in range(count):
-        block.card[i] = card_of(q.best[i])
+        views.card[i] = card_of(q.best[i])
 
 
 # ---- cards played to a trick --------------------------------------------------------------------------------------------------
@@ -482,19 +499,106 @@ def _ruff(rules: Any, contract: U64, q: Any, count: I64, place: U64, trump: U64,
             q.best[i] = max(q.best[i], either(q.hand[i] & card != ZERO, estimate, _WORST))
 
 
-# ---- the play -----------------------------------------------------------------------------------------------------------------
+# ---- all decisions of a place --------------------------------------------------------------------------------------------------
 
 
 @inlined
-def _voids(void: U64, place: U64) -> U64:
-    """Return who has shown out, from the place of who looks: places by how far they sit to the left."""
-    return ((void | void << _FOUR) >> (place + ONE)) & _THREE_OF_EACH
-
-
-@inlined
-def _partner(seat: I64, pairing: I64) -> I64:
+def _distance(seat: I64, partner: I64) -> I64:
     """Return how far a seat's partner sits to the left, less one."""
-    return (((seat ^ pairing) - seat) & 3) - 1
+    return ((partner - seat) & 3) - 1
+
+
+@njit
+def _sort_out(rules: Any, contract: U64, views: Any, q: Any, trump: U64) -> None:
+    """Take the cards where there is no choice; list the other lanes by kind."""
+    odd_cards = rules.odd_cards[contract]
+    count = views.count
+    for i in range(count):
+        hand = views.hand[i]
+        held = hand & views.suit[i]
+        legal = views.legal[i]
+        low = lowest_bit(legal)
+        between = end_of(held, False) - lowest_bit(held)
+        # cards next to each other, of equal points
+        apart = between & (views.unseen[i] | views.trick[i]) | held & odd_cards
+        kind = either(held != ZERO, either(apart == ZERO, _NO_CHOICE, _FOLLOW), either(hand & trump != ZERO, _RUFF, _THROW))
+        kind = either(legal == low, _NO_CHOICE, kind)
+        views.card[i] = low
+        q.kind[i] = kind
+    follow = np.int64(0)
+    throw = np.int64(0)
+    ruff = np.int64(0)
+    for i in range(count):
+        kind = q.kind[i]
+        q.asked[_FOLLOW, follow] = i
+        q.asked[_THROW, throw] = i
+        q.asked[_RUFF, ruff] = i
+        follow += np.int64(kind == _FOLLOW)
+        throw += np.int64(kind == _THROW)
+        ruff += np.int64(kind == _RUFF)
+    q.count[_FOLLOW] = follow
+    q.count[_RUFF] = ruff
+    # those who can ruff first, then the others who cannot follow
+    for j in range(throw):
+        q.asked[_RUFF, ruff + j] = q.asked[_THROW, j]
+    q.count[_THROW] = ruff + throw
+
+
+@njit
+def _ask(views: Any, q: Any, kind: I64, count: I64) -> I64:
+    """Write what the lanes on a list know into ``q``; returns their number made up to whole vectors."""
+    whole = (count + _WHOLE - 1) & -_WHOLE
+    for j in range(count, whole):
+        q.asked[kind, j] = q.asked[kind, 0]
+    for j in range(whole):
+        i = q.asked[kind, j]
+        q.hand[j] = views.hand[i]
+        q.unseen[j] = views.unseen[i]
+        q.voids[j] = views.void[i]
+        q.partner[j] = _distance(views.seat[i], views.partner[i])
+        q.own[j] = views.own[i]
+        q.led[j] = views.suit[i]
+        q.winning[j] = views.winning[i]
+        q.won[j] = np.int64(views.winner[i] == views.partner[i])
+        q.points[j] = views.points[i]
+    return whole
+
+
+@njit
+def expert_many(views: Any, rules: Any, q: Any) -> None:
+    """Choose a card in every lane of VIEWS, as ``expert_play`` does one by one; ``q`` (QUESTIONS) is working space."""
+    contract = views.contract
+    trump = views.trump
+    up = ZERO if views.low == 1 else _ALL
+    if views.place == 0:
+        _lead(rules, contract, views, q, trump, up)
+        return
+    _sort_out(rules, contract, views, q, trump)
+    place = np.uint64(views.place)
+    n_unseen = 3 * (13 - views.tricks_played) - views.place
+    asked = q.count[_FOLLOW]
+    if asked > 0:
+        count = _ask(views, q, _FOLLOW, asked)
+        _weigh_tricks(rules, contract, q, count, views.tricks_played, n_unseen)
+        _look_at_table(q, count, place, trump, up)
+        _follow(rules, contract, q, count, trump, up)
+        for j in range(asked):
+            views.card[q.asked[_FOLLOW, j]] = card_of(q.best[j])
+    asked = q.count[_THROW]
+    if asked > 0:
+        count = _ask(views, q, _RUFF, asked)
+        _weigh_tricks(rules, contract, q, count, views.tricks_played, n_unseen)
+        _look_at_table(q, count, place, trump, up)
+        for suit in range(4):
+            if _LANE << (np.uint64(suit) << _FOUR) != trump:
+                _throw_suit(rules, contract, q, count, suit, trump, up)
+        if q.count[_RUFF] > 0:
+            _ruff(rules, contract, q, (q.count[_RUFF] + _WHOLE - 1) & -_WHOLE, place, trump, up)
+        for j in range(asked):
+            views.card[q.asked[_RUFF, j]] = card_of(q.best[j])
+
+
+# ---- the play -----------------------------------------------------------------------------------------------------------------
 
 
 @inlined
@@ -504,104 +608,45 @@ def _attacks(block: Any, i: I64, seat: I64) -> Any:
     return (apart == 0) | (apart == block.pairing[i])
 
 
-@inlined
-def _own_tricks(block: Any, i: I64, seat: I64, tricks_played: I64) -> I64:
-    """Return the tricks of a seat's side."""
-    return either(_attacks(block, i, seat), block.own[i], tricks_played - block.own[i])
-
-
 @njit
-def _sort_out(rules: Any, contract: U64, block: Any, count: I64, place: I64, tricks_played: I64, trump: U64) -> None:
-    """Take the cards where there is no choice; list the other lanes by kind, and what their seats see."""
-    odd_cards = rules.odd_cards[contract]
+def _look(block: Any, views: Any, count: I64, place: I64, tricks_played: I64) -> None:
+    """Write what the seats at a place see; what lies on the table stands there already."""
+    views.place = place
+    views.tricks_played = tricks_played
+    shift = np.uint64(place + 1)
     for i in range(count):
         hand = block.hands[place, i]
-        held = hand & block.led[i]
-        legal = either(held != ZERO, held, hand)
-        low = lowest_bit(legal)
-        between = end_of(held, False) - lowest_bit(held)
-        unseen = _PACK & ~(hand | block.seen[i])
-        # cards next to each other, of equal points
-        apart = between & (unseen | block.trick[i]) | held & odd_cards
-        kind = either(held != ZERO, either(apart == ZERO, _NO_CHOICE, _FOLLOW), either(hand & trump != ZERO, _RUFF, _THROW))
-        kind = either(legal == low, _NO_CHOICE, kind)
-        block.card[i] = low
-        block.kind[i] = kind
-        block.unseen[i] = unseen
-        block.voids[i] = _voids(block.void[i], np.uint64(place))
+        held = hand & views.suit[i]
+        void = block.void[i]
         seat = (block.leader[i] + place) & 3
-        partner = _partner(seat, block.pairing[i])
-        block.partner[i] = partner
-        block.own_side[i] = _own_tricks(block, i, seat, tricks_played)
-        block.won[i] = np.int64(block.winner[i] == ((place + partner + 1) & 3))
-    follow = np.int64(0)
-    throw = np.int64(0)
-    ruff = np.int64(0)
-    for i in range(count):
-        kind = block.kind[i]
-        block.asked[_FOLLOW, follow] = i
-        block.asked[_THROW, throw] = i
-        block.asked[_RUFF, ruff] = i
-        follow += np.int64(kind == _FOLLOW)
-        throw += np.int64(kind == _THROW)
-        ruff += np.int64(kind == _RUFF)
-    block.count[_FOLLOW] = follow
-    block.count[_RUFF] = ruff
-    # those who can ruff first, then the others who cannot follow
-    for j in range(throw):
-        block.asked[_RUFF, ruff + j] = block.asked[_THROW, j]
-    block.count[_THROW] = ruff + throw
-
-
-@njit
-def _ask(block: Any, q: Any, kind: I64, place: I64, count: I64) -> I64:
-    """Write what the lanes on a list know into ``q``; returns their number made up to whole vectors."""
-    whole = (count + _WHOLE - 1) & -_WHOLE
-    for j in range(count, whole):
-        block.asked[kind, j] = block.asked[kind, 0]
-    for j in range(whole):
-        i = block.asked[kind, j]
-        q.hand[j] = block.hands[place, i]
-        q.unseen[j] = block.unseen[i]
-        q.voids[j] = block.voids[i]
-        q.partner[j] = block.partner[i]
-        q.own[j] = block.own_side[i]
-        q.led[j] = block.led[i]
-        q.winning[j] = block.winning[i]
-        q.won[j] = block.won[i]
-        q.points[j] = block.points[i]
-    return whole
-
-
-@njit
-def _answer(rules: Any, contract: U64, block: Any, q: Any, place: I64, tricks_played: I64, trump: U64, up: U64) -> None:
-    """Choose the cards of a place behind the leader where there is a choice."""
-    seat = np.uint64(place)
-    n_unseen = 3 * (13 - tricks_played) - place
-    asked = block.count[_FOLLOW]
-    if asked > 0:
-        count = _ask(block, q, _FOLLOW, place, asked)
-        _weigh_tricks(rules, contract, q, count, tricks_played, n_unseen)
-        _look_at_table(q, count, seat, trump, up)
-        _follow(rules, contract, q, count, trump, up)
-        for j in range(asked):
-            block.card[block.asked[_FOLLOW, j]] = card_of(q.best[j])
-    asked = block.count[_THROW]
-    if asked > 0:
-        count = _ask(block, q, _RUFF, place, asked)
-        _weigh_tricks(rules, contract, q, count, tricks_played, n_unseen)
-        _look_at_table(q, count, seat, trump, up)
-        for suit in range(4):
-            if _LANE << (np.uint64(suit) << _FOUR) != trump:
-                _throw_suit(rules, contract, q, count, suit, trump, up)
-        if block.count[_RUFF] > 0:
-            _ruff(rules, contract, q, (block.count[_RUFF] + _WHOLE - 1) & -_WHOLE, seat, trump, up)
-        for j in range(asked):
-            block.card[block.asked[_RUFF, j]] = card_of(q.best[j])
+        views.seat[i] = seat
+        views.partner[i] = seat ^ block.pairing[i]
+        views.hand[i] = hand
+        views.legal[i] = either(held != ZERO, held, hand)
+        views.unseen[i] = _PACK & ~(hand | block.seen[i])
+        # places by how far they sit to the left
+        views.void[i] = ((void | void << _FOUR) >> shift) & _THREE_OF_EACH
+        views.own[i] = either(_attacks(block, i, seat), block.own[i], tricks_played - block.own[i])
 
 
 @inlined
-def _add_odd_points(rules: Any, contract: U64, block: Any, count: I64) -> None:
+def _first_illegal(views: Any, count: I64) -> I64:
+    """Return the first lane whose card is not exactly one of the legal ones, or -1."""
+    bad = ZERO
+    for i in range(count):
+        card = views.card[i]
+        bad |= card & (card - ONE) | card & ~views.legal[i] | either(card == ZERO, ONE, ZERO)
+    if bad == ZERO:
+        return np.int64(-1)
+    for i in range(count):
+        card = views.card[i]
+        if card == ZERO or card & (card - ONE) | card & ~views.legal[i] != ZERO:
+            return np.int64(i)
+    return np.int64(-1)
+
+
+@inlined
+def _add_odd_points(rules: Any, contract: U64, block: Any, views: Any, count: I64) -> None:
     """Add what the odd cards just played have beyond the usual points of their suits."""
     odd = rules.odd_cards[contract]
     while odd != ZERO:
@@ -610,52 +655,64 @@ def _add_odd_points(rules: Any, contract: U64, block: Any, count: I64) -> None:
         number = np.uint64(ctz(card))
         extra = 64 * (rules.card_points[contract, number] - rules.suit_points[contract, number >> _FOUR])
         for i in range(count):
-            block.points[i] += either(block.card[i] == card, extra, 0)
+            views.points[i] += either(views.card[i] == card, extra, 0)
 
 
 @njit
-def _put_lead(rules: Any, contract: U64, block: Any, count: I64) -> None:
+def _put_lead(rules: Any, contract: U64, block: Any, views: Any, count: I64) -> None:
     """Play the leaders' cards."""
     points_c, points_d, points_h, points_s = _usual_points(rules, contract)
     for i in range(count):
-        card = block.card[i]
+        card = views.card[i]
         block.hands[0, i] ^= card
         block.seen[i] |= card
-        block.led[i] = led_suit(card)
-        block.trick[i] = card
-        block.winning[i] = card
-        block.winner[i] = 0
-        block.points[i] = _by_suit(np.uint64(ctz(card)), points_c, points_d, points_h, points_s)
-    _add_odd_points(rules, contract, block, count)
+        views.suit[i] = led_suit(card)
+        views.trick[i] = card
+        views.winning[i] = card
+        views.winner[i] = views.seat[i]
+        views.points[i] = _by_suit(np.uint64(ctz(card)), points_c, points_d, points_h, points_s)
+    _add_odd_points(rules, contract, block, views, count)
 
 
 @njit
-def _put(rules: Any, contract: U64, block: Any, count: I64, place: I64, trump: U64, up: U64) -> None:
+def _put(rules: Any, contract: U64, block: Any, views: Any, count: I64, place: I64, trump: U64, up: U64) -> None:
     """Play the cards of a place behind the leader."""
     points_c, points_d, points_h, points_s = _usual_points(rules, contract)
     for i in range(count):
-        card = block.card[i]
-        led = block.led[i]
-        winning = block.winning[i]
+        card = views.card[i]
+        led = views.suit[i]
+        winning = views.winning[i]
         block.hands[place, i] ^= card
         block.seen[i] |= card
-        block.trick[i] |= card
+        views.trick[i] |= card
         shown = either(card & led == ZERO, ONE, ZERO)
         block.void[i] |= shown << (np.uint64(ctz(led)) + np.uint64(place))
         trumps = (card | winning) & trump
         candidates = either(trumps != ZERO, trumps, (card | winning) & led)
         best = end_of(candidates, up == ZERO)
-        block.winner[i] = either(best != winning, place, block.winner[i])
-        block.winning[i] = best
-        block.points[i] += _by_suit(np.uint64(ctz(card)), points_c, points_d, points_h, points_s)
-    _add_odd_points(rules, contract, block, count)
+        views.winner[i] = either(best != winning, views.seat[i], views.winner[i])
+        views.winning[i] = best
+        views.points[i] += _by_suit(np.uint64(ctz(card)), points_c, points_d, points_h, points_s)
+    _add_odd_points(rules, contract, block, views, count)
 
 
 @njit
-def _take_tricks(block: Any, count: I64) -> None:
+def _clear_tables(views: Any, count: I64) -> None:
+    """Put down that nobody has led."""
+    for i in range(count):
+        views.suit[i] = ZERO
+        views.trick[i] = ZERO
+        views.winning[i] = ZERO
+        views.winner[i] = -1
+        views.points[i] = 0
+
+
+@njit
+def _take_tricks(block: Any, views: Any, count: I64) -> None:
     """Give the tricks to their winners, who lead next: rows are turned so that the winner's stands first."""
     for i in range(count):
-        winner = block.winner[i]
+        seat = views.winner[i]
+        winner = (seat - block.leader[i]) & 3  # his place
         one = winner & 1 != 0
         two = winner & 2 != 0
         a, b, c, d = block.hands[0, i], block.hands[1, i], block.hands[2, i], block.hands[3, i]
@@ -666,9 +723,8 @@ def _take_tricks(block: Any, count: I64) -> None:
         block.hands[3, i] = either(one, a, d)
         void = block.void[i]
         block.void[i] = ((void | void << _FOUR) >> np.uint64(winner)) & _FOUR_OF_EACH
-        seat = (block.leader[i] + winner) & 3
         block.leader[i] = seat
-        trick = block.trick[i]
+        trick = views.trick[i]
         block.taken[0, i] |= either(seat == 0, trick, ZERO)
         block.taken[1, i] |= either(seat == 1, trick, ZERO)
         block.taken[2, i] |= either(seat == 2, trick, ZERO)
@@ -704,27 +760,67 @@ def _fill_up(block: Any, count: I64) -> I64:
 
 
 @njit
-def play_many(rules: Any, block: Any, q: Any, deals: I64, contract: U64) -> None:
+def play_many(rules: Any, block: Any, views: Any, q: Any, deals: I64, contract: U64, player: I64, table: Any, view: Any) -> I64:
     """Play a contract in the first ``deals`` deals of a BLOCK: dealt hands, dealers, declarers and pairings are given; fills
-    ``taken``.  ``q`` (QUESTIONS) is working space.
+    ``taken``.
+
+    Args:
+        views, q: VIEWS and QUESTIONS, working space.
+        player: EXPERT, or the address of a function (pointers.py) that gets ``views``.
+        table, view: told which decision is waited for.
+
+    Returns:
+        The lane of the first illegal card, which ``views`` show, or -1.
     """
     low = rules.low[contract] == 1
     trump = ZERO if rules.low_trump == 1 and low else rules.trump[contract]
     up = ZERO if low else _ALL
     count = _fill_up(block, deals)
     _start(rules, block, count)
+    views.count = count
+    views.contract = contract
+    views.trump = trump
+    views.low = np.int64(low)
+    for i in range(count):
+        views.dealer[i] = block.dealer[i]
+        views.declarer[i] = block.declarer[i]
     for t in range(13):
-        if t < 12:
-            _lead(rules, contract, block, q, count, t, trump, up)
-        else:
-            for i in range(count):
-                block.card[i] = block.hands[0, i]
-        _put_lead(rules, contract, block, count)
-        for place in range(1, 4):
-            _sort_out(rules, contract, block, count, place, t, trump)
-            _answer(rules, contract, block, q, place, t, trump, up)
-            _put(rules, contract, block, count, place, trump, up)
-        _take_tricks(block, count)
+        _clear_tables(views, count)
+        for place in range(4):
+            _look(block, views, count, place, t)
+            if t == 12:
+                for i in range(count):
+                    views.card[i] = views.legal[i]
+            elif player == EXPERT:
+                expert_many(views, rules, q)
+            else:
+                lane = _asked(player, views, rules, table, view)
+                if lane >= 0:
+                    return lane
+            if place == 0:
+                _put_lead(rules, contract, block, views, count)
+            else:
+                _put(rules, contract, block, views, count, place, trump, up)
+        _take_tricks(block, views, count)
+    return np.int64(-1)
+
+
+@njit
+def _asked(player: I64, views: Any, rules: Any, table: Any, view: Any) -> I64:
+    """Have a player from outside the kernels choose a card in every lane; returns the first lane where it is illegal, or -1."""
+    for i in range(views.count):
+        views.card[i] = ZERO
+    view.tricks_played = views.tricks_played
+    view.on_table = views.place
+    table.turn = views.seat[0]
+    table.asked += 1
+    table.asking = 1
+    answered = call_player(player, views, rules, views, table)
+    table.asking = 0
+    if answered == ZERO:  # it raised
+        views.card[0] = ZERO
+        return np.int64(0)
+    return _first_illegal(views, views.count)
 
 
 @njit

@@ -16,7 +16,7 @@ from simcore.deals.shuffle import deal_four, lots_of_round
 from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
 from simcore.elections.many_at_once import LANES, play_many, put_down
 from simcore.elections.play import DRAW, LOSS, WIN, credits_of, result_from, result_of
-from simcore.elections.state import PLAYED
+from simcore.elections.state import PLAYED, PLAYING
 from simcore.elections.two_at_once import play_two
 from simcore.players import REFUSED
 from simcore.rng import DEAL, PLAYERS, open_source, open_streams, philox
@@ -30,7 +30,7 @@ __all__ = [
     "TALLY",
     "WITH_AUCTION",
     "run_deals",
-    "run_experts",
+    "run_many",
     "run_random",
 ]
 
@@ -319,14 +319,19 @@ def run_random(
 
 
 @njit
-def run_experts(
+def run_many(
     rules: Any,
     options: Any,
     first: U64,
     deals: I64,
+    player: I64,
     block: Any,
+    views: Any,
     questions: Any,
     deal: Any,
+    table: Any,
+    view: Any,
+    streams: Any,
     lots: Any,
     source: Any,
     hands: Any,
@@ -334,17 +339,20 @@ def run_experts(
     points: Any,
     offset: I64,
     tally: Any,
-) -> None:
-    """Do what :func:`run_deals` does where the contract is forced and every seat is played by ``expert``: many deals in lockstep.
+) -> I64:
+    """Do what :func:`run_deals` does where the contract is forced and one player holds all seats: many deals in lockstep.
 
     Deals of contracts by lot are played contract by contract.
 
     Args:
-        block, questions, deal: BLOCK, QUESTIONS and DEAL_STATE, working space; the rest as in :func:`run_deals`.
-        lots: int8[deals, 4], working space: dealer, declarer, pairing and contract of each deal.
+        player: EXPERT, or the address of a function that plays many deals at once (plugins.py).
+        block, views, questions, deal: BLOCK, VIEWS, QUESTIONS and DEAL_STATE, working space.
+        table, view, streams: for an illegal card, tell which, as in :func:`run_deals`.
+        lots: int8[deals, 4], working space: dealer, declarer, pairing and contract of each deal; the rest as in :func:`run_deals`.
     """
     contracts = np.int64(rules.contracts)
     by_lot = options.contract == RANDOM_CONTRACT
+    table.phase = PLAYING
     first_dealer, lot_pairing = lots_of_round(source, options.key0, options.key1, first >> _THREE)
     for place in range(deals):
         index = first + np.uint64(place)
@@ -356,47 +364,64 @@ def run_experts(
         lots[place, 3] = contract
     for contract in range(contracts if by_lot else np.int64(1)):
         lane = np.int64(0)
-        for place in range(deals):
-            if by_lot and lots[place, 3] != contract:
-                continue
-            open_source(source, options.key0, options.key1, first + np.uint64(place), ZERO, DEAL)
-            n, e, s, w = _hands_of(options, source, place, hands)
-            block.dealt[0, lane], block.dealt[1, lane], block.dealt[2, lane], block.dealt[3, lane] = n, e, s, w
-            block.dealer[lane] = lots[place, 0]
-            block.declarer[lane] = lots[place, 1]
-            block.pairing[lane] = lots[place, 2]
-            block.place[lane] = place
-            lane += 1
-            if lane == LANES:
-                _play_block(rules, options, block, questions, lane, deal, lots, offset, names, points, tally)
+        for place in range(deals + 1):
+            if place < deals:
+                if by_lot and lots[place, 3] != contract:
+                    continue
+                open_source(source, options.key0, options.key1, first + np.uint64(place), ZERO, DEAL)
+                n, e, s, w = _hands_of(options, source, place, hands)
+                block.dealt[0, lane], block.dealt[1, lane], block.dealt[2, lane], block.dealt[3, lane] = n, e, s, w
+                block.dealer[lane] = lots[place, 0]
+                block.declarer[lane] = lots[place, 1]
+                block.pairing[lane] = lots[place, 2]
+                block.place[lane] = place
+                lane += 1
+            if lane == LANES or (place == deals and lane > 0):
+                for seat in range(4):
+                    streams[seat].index = first + np.uint64(block.place[0])
+                refused = _play_block(
+                    rules, options, player, block, views, questions, lane, deal, table, view, lots, offset, names, points, tally
+                )
+                if refused >= 0:
+                    table.turn = views.seat[refused]
+                    table.refused = views.card[refused]
+                    view.legal = views.legal[refused]
+                    streams[table.turn].index = first + np.uint64(block.place[refused])
+                    return np.int64(REFUSED)
                 lane = np.int64(0)
-        if lane > 0:
-            _play_block(rules, options, block, questions, lane, deal, lots, offset, names, points, tally)
+    return deals
 
 
 @njit
 def _play_block(
     rules: Any,
     options: Any,
+    player: I64,
     block: Any,
+    views: Any,
     questions: Any,
     deals: I64,
     deal: Any,
+    table: Any,
+    view: Any,
     lots: Any,
     offset: I64,
     names: Any,
     points: Any,
     tally: Any,
-) -> None:
-    """Play the deals of a block, in their one contract or in all, and write and count them."""
+) -> I64:
+    """Play the deals of a block, in their one contract or in all, and write and count them; returns as ``play_many``."""
     every = options.contract == ALL_CONTRACTS
     repeat = np.int64(rules.contracts) if every else np.int64(1)
     for again in range(repeat):
         contract = again if every else np.int64(lots[block.place[0], 3])
-        play_many(rules, block, questions, deals, np.uint64(contract))
+        refused = play_many(rules, block, views, questions, deals, np.uint64(contract), player, table, view)
+        if refused >= 0:
+            return refused
         for lane in range(deals):
             put_down(block, lane, contract, deal)
             _settle(rules, options, deal, offset + block.place[lane] * repeat + again, names, points, tally)
+    return np.int64(-1)
 
 
 @inlined

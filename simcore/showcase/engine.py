@@ -10,7 +10,7 @@ from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, borrowed, ctz
 from simcore.players import EXPERT, EXTERNAL, RANDOM, REFUSED
 from simcore.pointers import ask_player
-from simcore.showcase.expert import first_lead, first_reply, second_trick, whole_tricks
+from simcore.showcase.expert import second_trick
 from simcore.showcase.play import (
     apply_first,
     apply_second,
@@ -74,40 +74,6 @@ def apply(rules: Any, table: Any, view: Any, kind: I64, action: U64) -> None:
         apply_second(rules, table, view, action)
     else:
         apply_trump(table, view, ctz(action))
-
-
-@inlined
-def _trick_of(view: Any, card: U64) -> U64:
-    """Return both cards of the whole trick that a card of a showcase lies in."""
-    place = 2 * np.uint64(view.lies_in[np.uint64(ctz(card))])
-    return (ONE << np.uint64(view.history[0, place])) | (ONE << np.uint64(view.history[0, place + ONE]))
-
-
-@njit
-def _first_by_experts(rules: Any, table: Any, view: Any) -> None:
-    """Play the first playout of two experts; the cards of whole tricks (S8) are kept, not looked up at each decision."""
-    show = view.show
-    whole = whole_tricks(view, show[0] | show[1])
-    while table.phase == PLAYOUT_1:
-        leader = view.leader & 1
-        hand = table.hands[leader]
-        view.seat = leader
-        view.hand = hand
-        view.legal = first_leads(rules, hand, show[leader])
-        lead = first_lead(view, rules, whole)
-        if lead & whole != ZERO:
-            whole &= ~_trick_of(view, lead)
-        lead_first(table, view, leader, lead)
-        seat = leader ^ 1
-        hand = table.hands[seat]
-        view.seat = seat
-        view.hand = hand
-        view.legal = first_replies(rules, hand, show[seat], view.suit, view.trump)
-        card = first_reply(view, rules, whole)
-        if card & whole != ZERO:
-            whole &= ~_trick_of(view, card)
-        reply_first(rules, table, view, seat, card)
-        whole |= lead | card
 
 
 @njit
@@ -186,13 +152,6 @@ def _second_out(rules: Any, table: Any, view: Any, streams: Any) -> I64:
     return np.int64(-1)
 
 
-@inlined
-def _who_decides(table: Any, kind: I64) -> tuple[bool, bool]:
-    """Tell whether both seats make a decision as ``expert`` does, and whether it is made by the caller."""
-    n, s = table.policies[0, kind], table.policies[1, kind]
-    return n == EXPERT and s == EXPERT, n == EXTERNAL or s == EXTERNAL
-
-
 @njit
 def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
     """Play on until phase ``until`` (NAMING or DONE) is reached (returns -1), an external player must decide (returns the kind), or
@@ -204,14 +163,12 @@ def advance(rules: Any, table: Any, view: Any, streams: Any, until: I64) -> I64:
     while table.phase != until:
         if view.on_table == 0 and table.phase != NAMING:
             first = table.phase == PLAYOUT_1
-            by_experts, by_caller = _who_decides(table, np.int64(FIRST if first else SECOND))
-            if by_experts:
-                if first:
-                    _first_by_experts(rules, table, view)
-                else:
-                    _second_by_experts(rules, table, view)
+            kind = np.int64(FIRST if first else SECOND)
+            n, s = table.policies[0, kind], table.policies[1, kind]
+            if not first and n == EXPERT and s == EXPERT:
+                _second_by_experts(rules, table, view)
                 continue
-            if not by_caller:
+            if n != EXTERNAL and s != EXTERNAL:
                 status = _first_out(rules, table, view, streams) if first else _second_out(rules, table, view, streams)
                 if status == REFUSED:
                     return status

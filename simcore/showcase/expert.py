@@ -28,7 +28,7 @@ from simcore.showcase.play import unseen_cards
 from simcore.showcase.state import ALL_TRUMP, FIRST, NO_TRUMP, TRUMP
 from simcore.tricks import led_suit
 
-__all__ = ["balance", "expert_action", "first_lead", "first_reply", "second_trick", "whole_tricks"]
+__all__ = ["balance", "expert_action", "first_lead", "first_reply", "second_trick"]
 
 _FULL = np.uint64(0x1FFF1FFF1FFF1FFF)
 _LANE = np.uint64(0x1FFF)
@@ -165,22 +165,7 @@ def expert_action(kind: I64, view: Any, rules: Any) -> U64:
 @njit
 def first_card(view: Any, rules: Any) -> U64:
     """Choose a card of the first playout."""
-    whole = whole_tricks(view, view.legal & view.show[view.seat]) if rules.magri == 0 else ZERO
-    if view.on_table == 0:
-        return first_lead(view, rules, whole)
-    return first_reply(view, rules, whole)
-
-
-@njit
-def whole_tricks(view: Any, cards: U64) -> U64:
-    """Return those of some cards of a showcase whose trick is not broken (S8)."""
-    whole = ZERO
-    while cards != ZERO:
-        card = lowest_bit(cards)
-        cards ^= card
-        if (ONE << np.uint64(view.lies_in[np.uint64(ctz(card))])) & view.broken == ZERO:
-            whole |= card
-    return whole
+    return first_lead(view, rules) if view.on_table == 0 else first_reply(view, rules)
 
 
 @inlined
@@ -223,12 +208,8 @@ def _card_of(ranked: I64) -> U64:
 
 
 @njit
-def first_lead(view: Any, rules: Any, whole: U64) -> U64:
-    """Choose a lead, weighed with the chance, of 256, that it takes the trick: he cannot beat it, or does not care to.
-
-    Args:
-        whole: cards of whole tricks (of mine at least); not looked at with Magri.
-    """
+def first_lead(view: Any, rules: Any) -> U64:
+    """Choose a lead, weighed with the chance, of 256, that it takes the trick: he cannot beat it, or does not care to."""
     magri = rules.magri == 1
     style = np.uint64(rules.magri)
     weights = FIRST_WEIGHTS[style]
@@ -260,7 +241,7 @@ def first_lead(view: Any, rules: Any, whole: U64) -> U64:
         else:
             score += (chance * take - (256 - chance) * (take + 2 * value)) >> 8
             if card & shows != ZERO:
-                score += weights[_SHOWN] + (breaks if card & whole != ZERO else np.int64(0))
+                score += weights[_SHOWN] + (breaks if card & view.whole != ZERO else np.int64(0))
         best = max(best, _ranked(score, card))
     return _card_of(best)
 
@@ -274,13 +255,10 @@ def _weighed(best: I64, cards: U64, score: I64, loss: I64, long: I64, weights: A
 
 
 @njit
-def first_reply(view: Any, rules: Any, whole: U64) -> U64:
+def first_reply(view: Any, rules: Any) -> U64:
     """Choose a reply: whether it takes the trick is known (S5, M4).
 
     Of the cards that take it, and of those that do not, the lowest will do: of the hand, of whole tricks and of broken ones.
-
-    Args:
-        whole: cards of whole tricks (of mine at least); not looked at with Magri.
     """
     magri = rules.magri == 1
     weights = FIRST_WEIGHTS[np.uint64(rules.magri)]
@@ -300,10 +278,11 @@ def first_reply(view: Any, rules: Any, whole: U64) -> U64:
     best = _weighed(-_FAR, hand & below, -take, loss, long, weights)
     best = _weighed(best, hand & above, won, taken, long, weights)
     if shows != ZERO:
+        whole = shows & view.whole
         shown = weights[_SHOWN]
         broken = shown + (price * weights[_BREAK] >> 8)
-        best = _weighed(best, shows & whole & below, broken - take, loss, long, weights)
-        best = _weighed(best, shows & whole & above, broken + won, taken, long, weights)
+        best = _weighed(best, whole & below, broken - take, loss, long, weights)
+        best = _weighed(best, whole & above, broken + won, taken, long, weights)
         best = _weighed(best, shows & ~whole & below, shown - take, loss, long, weights)
         best = _weighed(best, shows & ~whole & above, shown + won, taken, long, weights)
     others = _lowest(hand & ~suit)

@@ -62,6 +62,7 @@ def start_deal(rules: Any, table: Any, view: Any, dealer: I64) -> None:
     view.trump = ZERO if rules.magri == 1 else led_suit(ONE << np.uint64(view.turned))  # S2, M2
     view.all_trump = 0
     view.broken = ZERO
+    view.whole = ZERO
     view.discards = ZERO
     view.middle = -1
     view.namer = -1
@@ -133,6 +134,9 @@ def _take_out(table: Any, view: Any, seat: I64, place: I64, card: U64) -> None:
     view.show[seat] &= ~card
     table.hands[seat] &= ~card
     view.broken |= from_show << np.uint64(view.lies_in[bit])  # S8
+    if card & view.whole != ZERO:
+        trick = 2 * np.uint64(view.lies_in[bit])
+        view.whole &= ~((ONE << np.uint64(view.history[0, trick])) | (ONE << np.uint64(view.history[0, trick + ONE])))
 
 
 @inlined
@@ -190,6 +194,7 @@ def _settle(table: Any, view: Any, winner: I64, lead: U64, card: U64) -> None:
     """S6: the winner lays the trick open, the loser draws."""
     number = view.tricks_played
     view.show[winner] |= lead | card
+    view.whole |= lead | card
     view.lies_in[np.uint64(ctz(lead))] = np.int8(number)
     view.lies_in[np.uint64(ctz(card))] = np.int8(number)
     view.owned[winner] |= ONE << np.uint64(number)

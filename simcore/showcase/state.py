@@ -65,6 +65,7 @@ VIEW = np.dtype(
         ("lies_in", "i1", (64,)),  # number of the trick a showcase card lies in, for cards in a showcase
         ("owned", "u8", (2,)),  # tricks of each showcase, bit = trick number
         ("broken", "u8"),  # tricks of which a card has been played
+        ("whole", "u8"),  # cards of the showcases whose tricks are whole (S8); with Magri none
         ("played", "u8", (2,)),  # cards each seat has played in the current playout
         ("discards", "u8"),  # M6: cards out of play
         ("won", "i8", (2,)),  # tricks won in the first playout
