@@ -22,11 +22,11 @@ from scipy import stats
 import simcore
 from cli.main import main
 from simcore.batches.run import Interrupted
-from simcore.contests import verb
+from simcore.contests import playing, verb
 from simcore.contests.contest import make_contest
 from simcore.contests.intervals import holm, judge, sequence_radius, t_cdf, t_quantile
 from simcore.contests.sequential import MIN_UNITS, parse_sprt
-from simcore.errors import SimcoreError
+from simcore.errors import RunError, SimcoreError
 
 ROOT = Path(__file__).parent.parent
 
@@ -397,6 +397,43 @@ def test_a_stopped_comparison_goes_on_and_ends_with_the_same_bytes(
     status, _, err = run(capsys, *ARGS[:-6], "--seed", "7", "--out", str(tmp_path / "whole"))
     assert status == 2
     assert "holds another run" in err
+
+
+class Shelf:
+    """A folder that takes its time, and refuses one part."""
+
+    def __init__(self, bad: int | None) -> None:
+        self.bad, self.put, self.listed = bad, list[int](), list[int]()
+
+    def put_part(self, number: int, write: object) -> dict[str, Any]:
+        time.sleep(0.01)
+        if number == self.bad:
+            raise RunError(f"no room for {number}")
+        self.put.append(number)
+        return {"name": str(number)}
+
+    def add_lines(self, lines: dict[int, dict[str, Any]]) -> None:
+        assert all(number in self.put for number in lines)
+        self.listed += lines
+
+
+@pytest.mark.parametrize("bad", [None, 0, 4, 9])
+def test_parts_are_written_beside_the_playing_and_a_failure_is_told(bad: int | None) -> None:
+    shelf = Shelf(bad)
+    writer = playing._Writer(shelf)  # type: ignore[arg-type]
+    added, told = 0, None
+    try:
+        for number in range(10):
+            writer.add(number, lambda path: None)
+            added += 1
+        writer.wait(0)
+    except RunError as error:
+        told = str(error)
+    finally:
+        writer.close()
+    assert told == (None if bad is None else f"no room for {bad}")
+    assert shelf.listed == sorted(shelf.put) == [number for number in range(added) if number != bad]  # nothing played is lost
+    assert bad is None or added <= bad + 4
 
 
 def test_a_part_has_a_row_a_deal_and_seating(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

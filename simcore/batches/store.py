@@ -303,8 +303,12 @@ class Store:
 
     def add_part(self, number: int, write: Callable[[Path], object]) -> None:
         """Write a part, by a :class:`PartFile` on the path that ``write`` gets, and list it."""
+        self.add_lines({number: self.put_part(number, write)})
+
+    def put_part(self, number: int, write: Callable[[Path], object]) -> dict[str, Any]:
+        """Write a part; returns its line, which is to be listed.  Any thread may."""
         with self.failures():
-            self.add_lines({number: put_part(self.folder, number, self._hash, write)})
+            return put_part(self.folder, number, self._hash, write)
 
     def add_lines(self, lines: dict[int, dict[str, Any]]) -> None:
         """List parts that were written elsewhere, by :func:`describe_part`.

@@ -10,7 +10,9 @@ same bytes.  Statistics are taken from the rows of complete parts, whether just 
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,6 +29,7 @@ from simcore.batches.tables import schema_of, table_of
 from simcore.contests.contest import Cell, Contest
 from simcore.contests.sequential import SprtState
 from simcore.contests.units import Sums, Units, differences, units_of
+from simcore.errors import RunError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +41,8 @@ __all__ = ["Block", "Played", "Table", "block_ranges", "open_cells", "play_conte
 
 _FIRST_BLOCK, _LARGEST_BLOCK, _SLOW_BLOCK = 64, 4096, 8
 _CHUNK = 512
+#: Blocks being written beside the playing: a disk that makes files durable one by one takes several times as long.
+_WRITING = 4
 
 Progress = Callable[[int, int], None]
 
@@ -246,6 +251,47 @@ def _write(path: Path, number: int, rows: pa.Table | bytes, first: int, deals: i
         write_block(path, number, rows, first, deals)
 
 
+class _Writer:
+    """Puts parts into a folder while the next blocks are played.
+
+    One that is lost when the process is killed, with a later one in place, is played again when the comparison goes on.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._pool = ThreadPoolExecutor(_WRITING, thread_name_prefix="simcore-parts")
+        self._waiting: deque[tuple[int, Future[dict[str, Any]]]] = deque()
+
+    def add(self, number: int, write: Callable[[Path], object]) -> None:
+        """Have a part written.
+
+        Raises:
+            RunError: one before it could not be.
+        """
+        self.wait(_WRITING - 1)
+        self._waiting.append((number, self._pool.submit(self._store.put_part, number, write)))
+
+    def wait(self, most: int) -> None:
+        """List the parts that are written, and wait until at most so many are not.
+
+        Raises:
+            RunError: the folder fails.
+        """
+        while self._waiting and (len(self._waiting) > most or self._waiting[0][1].done()):
+            number, written = self._waiting[0]
+            line = written.result()
+            self._waiting.popleft()
+            self._store.add_lines({number: line})
+
+    def close(self) -> None:
+        """Wait for what is to be written whatever has happened; a failure is not told any more."""
+        self._pool.shutdown()
+        while self._waiting:
+            number, written = self._waiting.popleft()
+            with contextlib.suppress(RunError):
+                self._store.add_lines({number: written.result()})
+
+
 def play_contest(
     contest: Contest,
     *,
@@ -281,6 +327,7 @@ def play_contest(
         have = {} if store is None else store.parts
         numbers = [number for number, _ in enumerate(block_ranges(contest)) if number not in have]
         ahead = remote.Ahead(cluster, contest, numbers, parts=store is not None)
+    writer = None if store is None else _Writer(store)
     try:
         for number, (first, deals) in enumerate(block_ranges(contest)):
             playing = [played for played in cells if played.open]
@@ -304,12 +351,16 @@ def play_contest(
                 rows = block.rows
                 if any(count * contest.deals_per_unit < deals for count in counts):
                     rows = block.first(counts, contest)
-                if store is not None:
-                    store.add_part(number, partial(_write, number=number, rows=rows, first=first, deals=deals))
+                if writer is not None:
+                    writer.add(number, partial(_write, number=number, rows=rows, first=first, deals=deals))
             if keep is not None:
                 keep(_as_table(rows, contest))
+        if writer is not None:
+            writer.wait(0)
     finally:
         if ahead is not None:
             ahead.close()
         table.close()
+        if writer is not None:
+            writer.close()
     return cells
