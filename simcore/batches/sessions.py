@@ -201,7 +201,7 @@ class _Game(GameBackend):
 
     def _run(self) -> int:
         table, view, streams = self.table[0], self.view[0], self._streams
-        return self._run_kernel(table, view, streams, table, view, streams, *self._limits())
+        return self._run_kernel(self._kernel, table, view, streams, table, view, streams, *self._limits())
 
 
 class _Elections(_Game):

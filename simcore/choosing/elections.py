@@ -142,7 +142,7 @@ class Worlds(GameBackend):
         source = np.zeros(1, SOURCE).view(np.recarray)[0]
         numbers = (np.array(contracts, np.int64), np.array(actions, np.int64))
         arguments = (options, np.uint64(first), candidates, *numbers, table, view, source, streams, indices, hands, facts)
-        found = self._run_kernel(table, view, streams, *arguments, *results)
+        found = self._run_kernel(self._kernel, table, view, streams, *arguments, *results)
         return Chunk(candidates, indices, hands, facts, (results[0], results[1])).first(found)
 
 
