@@ -21,7 +21,8 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -30,6 +31,7 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba.core import config
+from numba.core.event import TimingListener, install_listener
 from numba.core.registry import CPUDispatcher
 
 __all__ = [
@@ -41,6 +43,7 @@ __all__ = [
     "WIDE_VECTORS",
     "cache_directory",
     "cache_is_cold",
+    "compiler_watched",
     "cpu_name",
     "fingerprint",
     "inlined",
@@ -169,6 +172,14 @@ def cache_is_cold(module: str = "") -> bool:
     """Tell whether no kernel (of a module, if named) is in the cache yet, so that the first run has to compile."""
     path = cache_directory()
     return JIT and (path is None or next(path.rglob(f"{module}*.nbc"), None) is None)
+
+
+@contextmanager
+def compiler_watched() -> Iterator[Callable[[], float]]:
+    """Give a function that tells for how many seconds kernels have been compiled since; in this process, by the clock."""
+    listener: Any = TimingListener()  # type: ignore[no-untyped-call]
+    with install_listener("numba:compile", listener):
+        yield lambda: listener.duration if listener.done else 0.0
 
 
 def njit(function: F) -> F:

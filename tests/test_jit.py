@@ -9,6 +9,7 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import numba
 import pytest
 from oracles import ROOT, run_python
 
@@ -180,3 +181,15 @@ def corner(a):
 print(before, corner(2 * np.eye(2)))
 """
     assert run_python(code).split() == ["False", "4.0"]
+
+
+@pytest.mark.skipif(not _jit.JIT, reason="nothing is compiled")
+def test_time_spent_compiling_is_told() -> None:
+    kernel = numba.njit(lambda x: x + 1)
+    with _jit.compiler_watched() as seconds:
+        assert seconds() == 0
+        kernel(1)
+        spent = seconds()
+        assert spent > 0
+        kernel(2)
+        assert seconds() == spent
