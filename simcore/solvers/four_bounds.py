@@ -1,7 +1,7 @@
 """What a side gets for certain at the start of a trick, without a search (contracts that pay for tricks alone).
 
-Each function returns a number of tricks and the mask of the cards whose ranks the claim rests on (rank winners; the table pins
-everything above the lowest of them in its suit).  All claims are proved, not guessed:
+Each function returns a number of tricks and the mask of the cards whose ranks the claim rests on (rank winners;
+``four_compare.pin`` takes everything above the lowest of them in its suit).  All claims are proved, not guessed:
 
 *The side on lead.*  The leader cashes the run of top cards that he alone holds in each suit, then crosses to his partner in a
 suit where the run continues in partner's hand, and partner cashes his runs.  Partner throws losers meanwhile; if he has not
@@ -157,8 +157,8 @@ def tricks_of_leaders(u: Any, v: Any, seat: I64, left: I64, needed: I64) -> tupl
 
 
 @inlined
-def tricks_of_others(u: Any, v: Any, seat: I64, live: U64) -> tuple[I64, U64]:
-    """Return how many tricks the side not on lead takes at least, and the rank winners."""
+def tricks_of_others(u: Any, v: Any, seat: I64, live: U64) -> tuple[I64, U64, U64]:
+    """Return how many tricks the side not on lead takes at least, the rank winners, and the cards that these must be above."""
     mate = (seat ^ v[PAIRING]) & 3
     first = (seat + 1) & 3
     if first == mate:
@@ -171,10 +171,10 @@ def tricks_of_others(u: Any, v: Any, seat: I64, live: U64) -> tuple[I64, U64]:
         run = _run(e1 | e2, ours)
         count = min(popcount(run), max(popcount(e1), popcount(e2)))
         if count == 0:
-            return np.int64(0), ZERO
+            return np.int64(0), ZERO, ZERO
         if ours == ZERO:
-            return count, ZERO
-        return count, _lowest_kept(run, count)
+            return count, ZERO, ZERO
+        return count, _lowest_kept(run, count), ours
     hand = u[seat]
     tops = ZERO
     for suit in range(4):
@@ -182,8 +182,8 @@ def tricks_of_others(u: Any, v: Any, seat: I64, live: U64) -> tuple[I64, U64]:
         if hand & lane != ZERO:
             top = highest_bit(live & lane)
             if (hand | u[mate]) & top != ZERO:
-                return np.int64(0), ZERO
+                return np.int64(0), ZERO, ZERO
             tops |= top
     if tops & ~u[first] == ZERO or tops & ~u[second] == ZERO:
-        return popcount(tops), tops
-    return np.int64(1), tops
+        return popcount(tops), tops, live
+    return np.int64(1), tops, hand | u[mate]

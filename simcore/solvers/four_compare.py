@@ -84,14 +84,25 @@ def next_row(u: Any, b: I64) -> None:
 
 
 @inlined
-def pin(u: Any, b: I64, cards: U64) -> None:
-    """Make the result rest on all comparisons of some live cards, and of those above them in their suits."""
-    rest = upward(cards) & u[b + LIVE]
+def _pairs_of(u: Any, cards: U64) -> U64:
+    """Return all comparisons of some cards of a suit."""
+    pairs = ZERO
+    rest = cards
     while rest != ZERO:
-        card = ctz(rest)
-        suit = card >> 4
-        u[RESULT + suit] |= u[PAIRS + card] & u[b + ALIVE + suit]
+        pairs |= u[PAIRS + ctz(rest)]
         rest &= rest - ONE
+    return pairs
+
+
+@inlined
+def pin(u: Any, b: I64, cards: U64, others: U64) -> None:
+    """Make the result rest on how some live cards, and those above them in their suits, compare with ``others``."""
+    upper = upward(cards) & u[b + LIVE]
+    for suit in range(4):
+        lane = LANE_MASK << np.uint64(16 * suit)
+        if upper & lane == ZERO:
+            continue
+        u[RESULT + suit] |= _pairs_of(u, upper & lane) & _pairs_of(u, others & u[b + LIVE] & lane) & u[b + ALIVE + suit]
 
 
 @inlined

@@ -31,7 +31,7 @@ from simcore.solvers.four_state import (
     UNEVEN,
 )
 
-__all__ = ["counted_of", "extremes", "rest_on_trumps"]
+__all__ = ["counted_of", "either_way", "extremes", "points_in", "rest_on_trumps"]
 
 
 @inlined
@@ -114,6 +114,23 @@ def rest_on_trumps(u: Any, v: Any, live: U64) -> U64:
             u[RESULT + (card >> 4)] |= u[PAIRS + card] & u[PAIRS + ctz(below)]
             below &= below - ONE
     return counted | (sure & u[LOOSE])
+
+
+@inlined
+def points_in(v: Any, trick: U64) -> I64:
+    """Return what a trick of these cards brings to the side that takes it."""
+    points = v[TRICK]
+    rest = trick
+    while rest != ZERO:
+        points += v[POINTS + ctz(rest)]
+        rest &= rest - ONE
+    return points
+
+
+@inlined
+def either_way(u: Any, trick: U64, ours: I64, lower: bool, counted: U64) -> Any:
+    """Tell whether a bound for both outcomes of a trick counts on no more special cards than the one for the outcome at hand."""
+    return trick & ~counted & (u[MINUS] if (ours != 0) == lower else u[PLUS]) == ZERO
 
 
 @inlined

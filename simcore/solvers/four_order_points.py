@@ -4,6 +4,9 @@ What a trick is going to be worth to its taker is estimated from the cards in it
 still have to follow; then the seat wants to take it or to be rid of it.  Amounts are in thirteenths of a point, so that the
 average card of a suit is a whole number.  A lead counts first by how few replies it leaves the other side: that makes the tree
 small, which proved to matter more (half the plies in ``spades-honours``).
+
+Where a bonus for most tricks is open, whether a side wants the next trick depends on the tricks taken so far and on the question
+(``wish_of``): with twelve points for seven tricks and two off for each, six are too few and too many.
 """
 
 from __future__ import annotations
@@ -15,9 +18,9 @@ import numpy as np
 from simcore._jit import I64, U64, inlined
 from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import LANE_MASK
-from simcore.solvers.four_state import AVERAGE, PAIRING, POINTS, SCORES, TRICK, TRUMP
+from simcore.solvers.four_state import AVERAGE, MOST, PAIRING, POINTS, SCORES, TRICK, TRICKS, TRUMP
 
-__all__ = ["order_points_lead", "order_points_reply"]
+__all__ = ["order_points_lead", "order_points_reply", "wish_of"]
 
 _TOP = np.uint64(1 << 63)
 _LANE_START = np.uint64(48)
@@ -37,8 +40,33 @@ def _insert(v: Any, at: I64, end: I64, card: I64, score: I64) -> I64:
 
 
 @inlined
-def order_points_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64) -> I64:
-    """List the leads of a seat by score; return the place behind the list."""
+def wish_of(v: Any, won: I64, left: I64, needed: I64) -> I64:
+    """Return what a trick is worth, to both sides alike: the points of a trick, their sign as the open bonus makes it.
+
+    Counts the ways to share the other ``left - 1`` tricks in which side 0 gets ``needed`` points if it takes this one, and if not.
+    """
+    trick, most, total = v[TRICK], v[MOST], v[TRICKS]
+    if most == 0 or 2 * won > total or 2 * (won + left) < total:
+        return trick
+    balance = np.int64(0)
+    ways = np.int64(1)
+    before = np.int64(0)
+    for taken in range(left + 1):
+        ahead = 2 * (won + taken) - total
+        outcome = trick * taken + (most if ahead > 0 else (most >> 1 if ahead == 0 else np.int64(0)))
+        enough = np.int64(1) if outcome >= needed else np.int64(0)
+        if taken != 0:
+            balance += ways * (enough - before)
+            ways = ways * (left - taken) // taken
+        before = enough
+    if balance == 0:
+        return trick
+    return abs(trick) if balance > 0 else -abs(trick)
+
+
+@inlined
+def order_points_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64, wish: I64) -> I64:
+    """List the leads of a seat by score (``wish``: what a trick is worth); return the place behind the list."""
     trump = u[TRUMP]
     mate = (seat ^ v[PAIRING]) & 3
     first = (seat + 1) & 3
@@ -56,7 +84,7 @@ def order_points_lead(u: Any, v: Any, at: I64, seat: I64, choices: U64) -> I64:
         lane = LANE_MASK << np.uint64(16 * suit)
         one, two, friend = u[first] & lane, u[second] & lane, u[mate] & lane
         average = v[AVERAGE + suit]
-        worth = 13 * (v[TRICK] + v[POINTS + card])
+        worth = 13 * (wish + v[POINTS + card])
         if one != ZERO:
             worth += average
         if two != ZERO:
@@ -103,12 +131,13 @@ def order_points_reply(
     trick: U64,
     winning: U64,
     ours: bool,
+    wish: I64,
 ) -> I64:
     """List the replies of a seat by score; ``trick`` holds the cards played, ``later`` seats (0 to 2) still follow."""
     trump = u[TRUMP]
     mate = (seat ^ v[PAIRING]) & 3
     average = v[AVERAGE + (ctz(led) >> 4)]
-    base = 13 * v[TRICK]
+    base = 13 * wish
     rest = trick
     while rest != ZERO:
         base += 13 * v[POINTS + ctz(rest)]
@@ -179,7 +208,7 @@ def order_points_reply(
             score = 1000 - points + 10 * rank
         if not follows and not ruff:
             # a discard: rid of high cards where taking the suit costs, of low ones where it pays
-            own = v[AVERAGE + (card >> 4)] * 4 + 13 * v[TRICK]
+            own = v[AVERAGE + (card >> 4)] * 4 + 13 * wish
             score += -20 * rank if own > 0 else (20 * rank if own < 0 else -rank)
         end = _insert(v, at, end, card, score)
     return end

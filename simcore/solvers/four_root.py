@@ -67,6 +67,7 @@ from simcore.solvers.four_state import (
     V_ROWS,
     WINNER,
     WINNING,
+    WISH,
     WON,
     WON_BEFORE,
 )
@@ -293,6 +294,7 @@ def put_card(u: Any, v: Any, ply: I64, seat: I64, card: U64, live: U64) -> None:
     v[c + SEAT] = seat
     v[c + GAIN] = v[START]
     v[c + WON_BEFORE] = v[WON]
+    v[c + WISH] = v[TRICK]
     u[b + CARD] = card
     u[b + LIVE] = live
     u[b + TOPS] = suit_tops(live)

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from simcore._jit import I64, njit
-from simcore.bits import ONE, ZERO, borrowed, ctz, popcount
+from simcore.bits import ONE, ZERO, borrowed, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import gather, lane_of, spread, suit_tops
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_compare import next_row, pin, shape_of, start_rows, take_over
-from simcore.solvers.four_extremes import counted_of, extremes, rest_on_trumps
+from simcore.solvers.four_extremes import counted_of, either_way, extremes, points_in, rest_on_trumps
 from simcore.solvers.four_order import order_follow, order_lead, order_void
-from simcore.solvers.four_order_points import order_points_lead, order_points_reply
+from simcore.solvers.four_order_points import order_points_lead, order_points_reply, wish_of
 from simcore.solvers.four_state import (
     BEST,
     CANON,
@@ -66,7 +66,6 @@ from simcore.solvers.four_state import (
     TAKEN,
     TAKEN_TRICKS,
     TOPS,
-    TRICK,
     TRICKS,
     TRICKS_ONLY,
     TRIED,
@@ -79,6 +78,7 @@ from simcore.solvers.four_state import (
     WIDE_LOW,
     WINNER,
     WINNING,
+    WISH,
     WON,
     WON_BEFORE,
     WORDS,
@@ -103,6 +103,7 @@ _SIXTY = np.uint64(0xFFF0FFF0FFF0FFF0)
 _LANE_START = np.uint64(48)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX2 = np.uint64(0xD6E8FEB86659FD93)
+_WANTED = np.uint64(0x1ADD1FD70CCB3FB)
 _M32 = np.uint64(32)
 _TAG = np.uint64(0xFFC0)
 
@@ -130,6 +131,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
     last_hint = np.uint64(hints.size - 1)
     value = np.int64(0)
     counted = ZERO
+    leaderless = False  # the last value holds whichever of two partners is on lead
     start_rows(u, v)
     entering = True
     nodes = np.int64(0)
@@ -163,6 +165,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 for suit in range(4):
                     u[RESULT + suit] = ZERO
                 counted = ZERO
+                leaderless = True
                 if ply != v[FIRST]:
                     next_row(u, b)
                 if scoring:
@@ -195,31 +198,32 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                         if (card > winning) if (card & lane_of(winning)) != ZERO else (card & trump) != ZERO:
                             winning = card
                             winner = other
-                    rest = live & lane_of(winning) & ~u[winner ^ v[PAIRING]] & ~winning
-                    card = ctz(winning)
-                    while rest != ZERO:
-                        u[RESULT + (card >> 4)] |= u[PAIRS + card] & u[PAIRS + ctz(rest)]
-                        rest &= rest - ONE
                     ours = (v[SIDES] >> winner) & 1
+                    leaderless = False
                     if scoring:
-                        value = gain
-                        if ours != 0:
-                            value += v[TRICK]
-                            rest = live
-                            while rest != ZERO:
-                                value += v[POINTS + ctz(rest)]
-                                rest &= rest - ONE
+                        points = points_in(v, live)
+                        value = gain + points if ours != 0 else gain
                         if v[MOST] != 0 and 2 * won <= v[TRICKS] and 2 * (won + 1) >= v[TRICKS]:
                             final = won + ours
                             if 2 * final > v[TRICKS]:
                                 value += v[MOST]
                             elif 2 * final == v[TRICKS]:
                                 value += v[MOST] >> 1
+                        elif (gain + points >= target) == (gain >= target) and either_way(u, live, ours, value >= target, ZERO):
+                            leaderless = True  # nor does it matter who takes it
+                            value = gain + (min(points, 0) if value >= target else max(points, 0))
                         counted = counted_of(u, live, ours, value >= target)
                     else:
                         value = gain + ours
+                    if not leaderless:
+                        rest = live & lane_of(winning) & ~u[winner ^ v[PAIRING]] & ~winning
+                        card = ctz(winning)
+                        while rest != ZERO:
+                            u[RESULT + (card >> 4)] |= u[PAIRS + card] & u[PAIRS + ctz(rest)]
+                            rest &= rest - ONE
                     settled = True
                 else:
+                    leaderless = False
                     pack(u, b, COMPARED, b + WORDS)
                     key = (u[b + SHAPE] & _SIXTY) | np.uint64(left) | (np.uint64(seat + 1) << np.uint64(16))
                     if scoring:
@@ -266,8 +270,10 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                         else:
                             value = gain + left - count
                             settled = value < target
+                        others = live
                         if not settled:
-                            count, found = tricks_of_others(u, v, seat, live)
+                            count, found, others = tricks_of_others(u, v, seat, live)
+                            leaderless = live & trump != ZERO
                             if ours == 0:
                                 value = gain + count
                                 settled = value >= target
@@ -275,12 +281,13 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                                 value = gain + left - count
                                 settled = value < target
                         if settled:
-                            pin(u, b, found)
+                            pin(u, b, found, others)
             else:
                 seat = (v[c - V_ROW + SEAT] + 1) & 3
                 v[c + SEAT] = seat
                 u[b + LIVE], u[b + TOPS] = u[b - U_ROW + LIVE], u[b - U_ROW + TOPS]
                 u[b + LED] = u[b - U_ROW + LED]
+                v[c + WISH] = v[c - V_ROW + WISH]
                 v[c + GAIN], v[c + WON_BEFORE] = v[c - V_ROW + GAIN], v[c - V_ROW + WON_BEFORE]
             if settled:
                 if ply == v[FIRST]:
@@ -292,6 +299,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
             # ---------------------------------------------------------------- choices
             if place == 0:
                 u[b + TOPS] = suit_tops(u[b + LIVE])
+                if scoring:
+                    v[c + WISH] = wish_of(v, v[c + WON_BEFORE], popcount(u[seat]), target - v[c + GAIN])
             hand = u[seat]
             live = u[b + LIVE]
             choices = hand
@@ -317,12 +326,20 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                     own = gather(special, live)
                     joined &= ~((own | (own >> ONE)) if v[MIXED] != 0 else (own ^ (own >> ONE)))
                 reps = spread(packed & ~joined, live)
+                # Of equal cards one is tried: the highest, for what beats others is likelier to do so as the higher card; of those
+                # that lose the trick at once the lowest, which is likelier to be beaten.  So a result fits more positions.
+                losing = ZERO
                 if place == 0:
                     index = hand
                 elif hand & u[b + LED] != ZERO:
+                    winning = u[b - U_ROW + WINNING]
+                    losing = choices & (winning - ONE) if winning & u[b + LED] != ZERO else choices
+                    reps = (reps & ~losing) | (spread(packed & ~(joined << ONE), live) & losing)
                     index = (live & u[b + LED]) ^ (u[b - U_ROW + WINNING] * _MIX2)
                 else:
                     index = hand ^ (u[b - U_ROW + WINNING] * _MIX2)
+                if scoring and v[c + WISH] > 0:
+                    index ^= _WANTED
                 if place != 0:
                     index ^= np.uint64(v[c - V_ROW + WINNER]) << np.uint64(13)  # the suits' lanes leave three bits free
                 index = (index + np.uint64(4 * place + seat + 1) * _MIX2) * _MIX
@@ -338,9 +355,12 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                     hint &= 63
                     bit = ONE << np.uint64(hint)
                     if choices & bit != ZERO:
-                        # the highest of the run of equal cards that the remembered one is in now
-                        hinted = reps & ~(bit - ONE)
-                        hinted &= ZERO - hinted
+                        # the run of equal cards that the remembered one is in now
+                        if bit & losing != ZERO:
+                            hinted = highest_bit(reps & (bit | (bit - ONE)))
+                        else:
+                            hinted = reps & ~(bit - ONE)
+                            hinted &= ZERO - hinted
                 if hinted != ZERO:
                     v[c + LIST] = ctz(hinted)
                     v[c + END] = LIST + 1
@@ -356,14 +376,26 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
             u[seat] |= card
             if ply & 3 == 3:
                 winning = u[b + WINNING]
-                lane = lane_of(winning)
-                losers = u[b + TRIED] & lane & ~winning
+                losers = u[b + TRIED] & lane_of(winning) & ~winning
+                ours = (v[SIDES] >> v[c + WINNER]) & 1
+                if leaderless:
+                    # Which of two partners takes the trick does not matter; and perhaps not even which side.
+                    mate = v[c + WINNER] ^ v[PAIRING]
+                    for n in range(4):
+                        if v[c - n * V_ROW + SEAT] == mate:
+                            losers &= ~u[b - n * U_ROW + CARD]
+                    if scoring and v[MOST] == 0 and either_way(u, u[b + TRIED], ours, value >= target, counted):
+                        points = points_in(v, u[b + TRIED])
+                        other = value - points if ours != 0 else value + points
+                        if (other >= target) == (value >= target):
+                            value = min(value, other) if value >= target else max(value, other)
+                            losers = ZERO
                 place = ctz(winning)
                 while losers != ZERO:
                     u[RESULT + (place >> 4)] |= u[PAIRS + place] & u[PAIRS + ctz(losers)]
                     losers &= losers - ONE
                 if special != ZERO:
-                    counted |= counted_of(u, u[b + TRIED], (v[SIDES] >> v[c + WINNER]) & 1, value >= target)
+                    counted |= counted_of(u, u[b + TRIED], ours, value >= target)
             maximising = ((v[SIDES] >> seat) & 1) != 0
             if (value >= target) if maximising else (value < target):
                 slot = v[c + HINT_SLOT]
@@ -399,7 +431,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 place = ply & 3
                 if scoring:
                     if place == 0:
-                        end = order_points_lead(u, v, c + LIST, seat, reps)
+                        end = order_points_lead(u, v, c + LIST, seat, reps, v[c + WISH])
                     else:
                         winner = v[c - V_ROW + WINNER]
                         ours = winner == (seat ^ v[PAIRING])
@@ -414,6 +446,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                             u[b - U_ROW + TRIED],
                             u[b - U_ROW + WINNING],
                             ours,
+                            v[c + WISH],
                         )
                 elif place == 0:
                     end = order_lead(u, v, c + LIST, seat, reps, u[b + LIVE])
@@ -435,6 +468,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 u[RESULT + suit] = u[b + FOUND + suit]
             counted = u[b + COUNTED]
             if ply & 3 == 0:
+                leaderless = False
                 # A bound is stored as what it is better than the widest extremes.
                 lower, upper = np.int64(0), np.int64(0)
                 if value >= target:
@@ -483,11 +517,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 left = popcount(u[seat])
                 gain = v[c + GAIN]
                 if ours != 0:
-                    gain += v[TRICK]
-                    rest = u[b + TRIED]
-                    while rest != ZERO:
-                        gain += v[POINTS + ctz(rest)]
-                        rest &= rest - ONE
+                    gain += points_in(v, u[b + TRIED])
                 if v[MOST] != 0 and 2 * won <= v[TRICKS] and 2 * (won + left + 1) >= v[TRICKS]:
                     # still open before this trick: is it decided now?
                     if 2 * (won + ours) > v[TRICKS]:
