@@ -391,6 +391,15 @@ def test_ctrl_c_leaves_complete_parts_and_status_130(tmp_path: Path) -> None:
         ("showcase", {"contract": "all"}, ["contract", "elections"]),
         ("showcase", {"dealer": "E"}, ["'E'", "N S"]),
         ("showcase", {"trump": "stars"}, ["'stars'", "all-trump"]),
+        ("elections", {"players": {}}, ["players {}", "text"]),
+        ("elections", {"player": {"N": 3}}, ["player of seat 'N': 3", "text"]),
+        ("elections", {"player": [3]}, ["player 3", "text"]),
+        ("elections", {"deals": "10"}, ["deals '10'", "a whole number"]),
+        ("elections", {"first": 1.5}, ["first 1.5", "a whole number"]),
+        ("elections", {"known": 5}, ["known 5", "text"]),
+        ("elections", {"where": 7}, ["where 7", "text"]),
+        ("elections", {"threads": "2"}, ["threads '2'", "1 or more"]),
+        ("elections", {"out": 3}, ["folder 3", "a path"]),
     ],
 )
 def test_bad_options_are_named(game: str, options: dict, words: list[str]) -> None:

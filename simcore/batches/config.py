@@ -183,6 +183,16 @@ def parse_pairs(text: str) -> str:
     return word
 
 
+def _check_kinds(whole: Mapping[str, Any], text: Mapping[str, Any]) -> None:
+    """Refuse values of options, by name, that are of another kind: what a command line cannot give, but Python can."""
+    for name, value in whole.items():
+        if value is not None and not isinstance(value, (int, np.integer)):
+            raise BadInput(f"{name} {value!r} is not accepted; accepted: a whole number")
+    for name, value in text.items():
+        if value is not None and not isinstance(value, str):
+            raise BadInput(f"{name} {value!r} is not accepted; accepted: text, as on the command line")
+
+
 def _players(
     game: str, players: str, by_seat: Mapping[str, str] | Sequence[str], files: Mapping[str, Path] | None
 ) -> tuple[Player, ...]:
@@ -191,6 +201,7 @@ def _players(
     if not isinstance(by_seat, Mapping):
         pairs = {}
         for item in by_seat:
+            _check_kinds({}, {"player": item})
             seat, equals, spec = item.partition("=")
             if not equals:
                 raise BadInput(f"player {item!r} names no seat; accepted: SEAT=SPEC, as in 'N=greedy'")
@@ -199,6 +210,7 @@ def _players(
             pairs[seat] = spec
         by_seat = pairs
     for seat, spec in by_seat.items():
+        _check_kinds({}, {f"player of seat {seat!r}:": spec})
         specs[seat_index(seat, game, "player seat")] = spec
     return tuple(parse_player(spec, game, files) for spec in specs)
 
@@ -247,6 +259,7 @@ def make_config(
     """
     if game not in GAME_SEATS:
         raise BadInput(f"game {game!r} is unknown; accepted: {', '.join(GAME_SEATS)}")
+    _check_kinds({"first": first, "deals": deals}, {"players": players, "known": known, "where": where})
     rules = load_ruleset(ruleset if ruleset is not None else game, game)
     if game == "showcase":
         for name, value in (("contract", contract), ("pairs", pairs), ("declarer", declarer), ("file", file)):

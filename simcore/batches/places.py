@@ -10,6 +10,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 from functools import cached_property
+from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
@@ -188,6 +189,8 @@ def place_of(folder: str | Path | BucketPath) -> Place:
     """
     if isinstance(folder, str) and (is_bucket(folder) or folder.startswith(tuple(f"{scheme}:" for scheme in _SCHEMES))):
         return BucketPath(folder)
+    if not isinstance(folder, (str, PathLike, BucketPath)):
+        raise BadInput(f"folder {folder!r} is not accepted; accepted: a path")
     if folder == "":  # which is where one stands, and hardly meant
         raise BadInput("folder '' has no name; accepted: a folder, '.' for this one")
     return folder if isinstance(folder, BucketPath) else Path(folder)

@@ -163,8 +163,8 @@ def run_simulation(
     if cluster is not None and threads is not None:
         raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
     threads = available_threads() if threads is None else threads
-    if threads < 1:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
+    if not isinstance(threads, (int, np.integer)) or threads < 1:
+        raise BadInput(f"threads {threads!r} is out of range; accepted: 1 or more")
     if chunk is not None and (chunk < 8 or chunk % 8):
         raise BadInput(f"chunk {chunk} is not a multiple of 8 deals (a round)")
     threads = min(threads, 1024)
