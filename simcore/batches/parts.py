@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -145,6 +146,8 @@ class PartMaker:
         self._ahead = max(2, max(2 * threads, in_groups) // writers)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
         self._stop = Event()
+        # buffers of row groups that are written: memory fresh from the system costs more than filling it
+        self._spare: deque[Buffers] = deque()
 
     def __enter__(self) -> PartMaker:
         return self
@@ -176,8 +179,12 @@ class PartMaker:
             advance(piece[1] - piece[0])
         return total
 
-    def tables(self, number: int, total: Tally, advance: Advance = _nothing) -> Iterator[pa.Table]:
-        """Yield the row groups of a part; what they add up to is added to ``total`` by the time the last is taken."""
+    def tables(self, number: int, total: Tally, advance: Advance = _nothing, *, keep: bool = True) -> Iterator[pa.Table]:
+        """Yield the row groups of a part; what they add up to is added to ``total`` by the time the last is taken.
+
+        Args:
+            keep: else a table's memory serves another once the next is asked for.
+        """
         from simcore.batches.tables import table_of
 
         start = self.plan.part(number)[0]
@@ -187,7 +194,17 @@ class PartMaker:
                 assert buffers is not None
                 yield table_of(self.schema, self.backend, buffers, start, piece[1] - start)
                 start = piece[1]
+                if not keep:
+                    self._spare.append(buffers)
             advance(piece[1] - piece[0])
+
+    def _buffers(self, deals: int) -> Buffers:
+        """Return buffers for a row group, used before if there are such."""
+        with suppress(IndexError):
+            spare = self._spare.pop()
+            if spare.names.shape[1] >= deals * self.backend.rows_per_deal:
+                return spare
+        return self.backend.buffers(deals)
 
     def write(self, number: int, folder: Place, advance: Advance = _nothing) -> dict[str, Any]:
         """Play a part and write it into a folder, where it appears when it is complete; returns its line of the manifest.
@@ -216,7 +233,7 @@ class PartMaker:
             column_encoding={"deal": "DELTA_BINARY_PACKED"},
             write_statistics=["deal"],
         ) as part:
-            for table in self.tables(number, tally, advance):
+            for table in self.tables(number, tally, advance, keep=False):
                 part.write_table(table, row_group_size=GROUP_ROWS)
             first, end = self.plan.part(number)
             part.finish(first=first, deals=end - first, tally=_tally_to_json(tally))
@@ -236,7 +253,7 @@ class PartMaker:
 
         def tasks() -> Iterator[tuple[Buffers | None, tuple[int, int], int, bool]]:
             for group in groups:
-                buffers = self.backend.buffers(group[1] - group[0]) if rows else None
+                buffers = self._buffers(group[1] - group[0]) if rows else None
                 for piece in cut(*group, self._chunk):
                     yield buffers, piece, piece[0] - group[0], piece[1] == group[1]
 
