@@ -5,7 +5,7 @@
 Mean differences a deal with their 99 % intervals, in every contract of Elections, in whole rounds of every ruleset, and in
 Showcase: compiled players against each other, players that search over ``greedy`` on fewer deals, rounds only with
 ``--slow-rounds``.  Every comparison is a folder in ``--work``, so a run that was stopped goes on; the report is
-benchmarks/players/standing.md, and the table of the README is its first.
+benchmarks/players/standing.md, and the README shows both its tables.
 """
 
 from __future__ import annotations
@@ -145,6 +145,12 @@ def compiled_pairs(rows: list[Row]) -> list[tuple[str, str]]:
     return list(combinations([player for player in players_in(rows) if player in compiled], 2))
 
 
+def searching_pairs(rows: list[Row]) -> list[tuple[str, str]]:
+    """Return the players that search, each over the one they are measured by."""
+    compiled = {player for pair in compiled_pairs(rows) for player in pair}
+    return [(player, BASE) for player in players_in(rows) if player not in compiled]
+
+
 def _absent(rows: list[Row]) -> list[str]:
     """Say who is not in the run."""
     left = []
@@ -157,8 +163,7 @@ def _absent(rows: list[Row]) -> list[str]:
 def report(rows: list[Row], options: argparse.Namespace) -> str:
     """Return the report."""
     pairs = compiled_pairs(rows)
-    compiled = {player for pair in pairs for player in pair}
-    searching = [(player, BASE) for player in players_in(rows) if player not in compiled]
+    searching = searching_pairs(rows)
     lines = [
         "# The standing comparison of players",
         "",
