@@ -80,7 +80,7 @@ def measure(quick: bool, largest: int) -> dict[str, Any]:
     data["threads"] = {game: stages.threads(game, deals // (1 if game == "elections" else 3), times) for game in stages.CARDS}
     say("writer")
     # fixed costs of a run (folder, manifest, fsync) are no costs of a row: a million rows at least, and parts for both writers
-    data["writer"] = stages.writer(1 << (20 if quick else 22), times)
+    data["writer"] = stages.writer(1 << (20 if quick else 23), times)
     data["stages"] = stages.where_time_goes(deals, times)
     say("start-up")
     data["startup"] = stages.startup(times)

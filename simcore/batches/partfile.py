@@ -127,6 +127,9 @@ class PartFile:
     All bytes before Parquet's footer go through a digest, which the footer then holds together with the facts and a digest of the
     footer itself, so that a part can be checked on its own.
 
+    Attributes:
+        sha256: the file's, once it is closed.
+
     Args:
         path: the temporary path that ``write`` got, see :meth:`Store.add_part`.
         number: of the part; no other part of the run has it.
@@ -139,7 +142,8 @@ class PartFile:
 
         self._number = number
         self._rows = 0
-        self._digest = hashlib.sha256()
+        self._digest = self._data = hashlib.sha256()
+        self.sha256 = ""
         self._file = open(path, "w+b")  # noqa: SIM115 (closed with the part)
         self._writer = pq.ParquetWriter(self, schema, **{"compression": "zstd"} | options)
 
@@ -171,14 +175,19 @@ class PartFile:
             tally: what the rows add up to, plain data.
         """
         data = {"bytes": self._file.tell(), "sha256": self._digest.hexdigest()}
+        self._data = self._digest.copy()
         facts = {"number": self._number, "first": first, "deals": deals, "rows": self._rows, "tally": tally or {}, "data": data}
         self._writer.add_key_value_metadata({_FACTS: json.dumps(facts | {"check": _UNSIGNED})})
 
     def _sign(self) -> None:
         """Write the footer's digest into the facts that stand in it."""
         start, footer = _footer(self._file)
+        signed = footer.replace(_UNSIGNED.encode(), hashlib.sha256(footer).hexdigest().encode())
         self._file.seek(start)
-        self._file.write(footer.replace(_UNSIGNED.encode(), hashlib.sha256(footer).hexdigest().encode()))
+        self._file.write(signed)
+        whole = self._data.copy()
+        whole.update(signed)
+        self.sha256 = whole.hexdigest()
 
     # What pyarrow calls of a file.
 
@@ -207,14 +216,17 @@ def _footer(file: BinaryIO) -> tuple[int, bytes]:
     return start, file.read()
 
 
-def describe_part(path: Place, number: int, config_hash: str) -> dict[str, Any]:
+def describe_part(path: Place, number: int, config_hash: str, sha256: str | None = None) -> dict[str, Any]:
     """Return a complete part's line of the manifest.
+
+    Args:
+        sha256: the file's, where it is known.
 
     Raises:
         OSError: the file is not there.
         RunError: it is no such part.
     """
-    sha256 = file_sha256(path)
+    sha256 = file_sha256(path) if sha256 is None else sha256
     try:
         return _line(path, number, _facts(path, number, config_hash), sha256)
     except BadPart as bad:
@@ -223,6 +235,8 @@ def describe_part(path: Place, number: int, config_hash: str) -> dict[str, Any]:
 
 def put_part(folder: Place, number: int, config_hash: str, write: Callable[[Path], object]) -> dict[str, Any]:
     """Have a part written, by a :class:`PartFile` on the path that ``write`` gets; it appears when it is complete.
+
+    ``write`` may return the file's SHA-256, which then need not be computed again.
 
     For an object store it is written here first, and checked, then put there.
 
@@ -239,8 +253,9 @@ def put_part(folder: Place, number: int, config_hash: str, write: Callable[[Path
             line = put_part(Path(scratch), number, config_hash, write)
             (folder / name).upload(Path(scratch) / name)
         return line
-    write_atomically(folder / name, write)
-    return describe_part(folder / name, number, config_hash)
+    told: list[object] = []
+    write_atomically(folder / name, lambda path: told.append(write(path)))
+    return describe_part(folder / name, number, config_hash, told[0] if isinstance(told[0], str) else None)
 
 
 def _line(path: Place, number: int, facts: dict[str, Any], sha256: str) -> dict[str, Any]:

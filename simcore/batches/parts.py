@@ -216,7 +216,7 @@ class PartMaker:
         """
         return put_part(folder, number, self.config.hash, lambda path: self._write(number, path, advance))
 
-    def _write(self, number: int, path: Path, advance: Advance) -> None:
+    def _write(self, number: int, path: Path, advance: Advance) -> str:
         # Small integers packed by dictionary beat everything else here; the index column counts up: deltas.
         columns = self.backend.columns
         dense = {column.name for column in columns if column.dense}
@@ -237,6 +237,7 @@ class PartMaker:
                 part.write_table(table, row_group_size=GROUP_ROWS)
             first, end = self.plan.part(number)
             part.finish(first=first, deals=end - first, tally=_tally_to_json(tally))
+        return part.sha256
 
     def _played(
         self, groups: Iterator[tuple[int, int]], *, rows: bool
