@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -114,25 +115,22 @@ def writer(deals: int, times: int) -> dict[str, Any]:
     """Measure the Parquet writer: core time and bytes a row, and a whole run on two threads against its kernels."""
     config = forced("elections", deals)
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "run"
-
-        def tables() -> None:
-            run_simulation(config, out=out, threads=1, overwrite=True)
+        fresh = (Path(folder) / str(number) for number in count())
 
         def on_two(out: Path | None) -> float:
-            return wall(lambda: run_simulation(config, out=out, threads=2, overwrite=True))
+            return wall(lambda: run_simulation(config, out=out, threads=2))
 
         play = kernel(config, rows=True)
         found = alternate(
             {
-                "run": lambda: cpu(tables),
+                "run": lambda: cpu(lambda: run_simulation(config, out=next(fresh), threads=1)),
                 "kernel": lambda: cpu(play),
                 "two": lambda: on_two(None),
-                "two_parquet": lambda: on_two(out),
+                "two_parquet": lambda: on_two(next(fresh)),
             },
             times,
         )
-        size = sum(path.stat().st_size for path in out.glob("*.parquet"))
+        size = sum(path.stat().st_size for path in (Path(folder) / "0").glob("*.parquet"))
     return {
         "microseconds_per_row": 1e6 * (found["run"] - found["kernel"]) / deals,
         "bytes_per_row": size / deals,

@@ -2,7 +2,7 @@
 
     part   1,048,576 rows     a file: complete or not there
     group    131,072 rows     a Parquet row group, encoded by one thread while others play the next one
-    chunk  8,192 deals        what a thread plays at a time; its size changes nothing in the results
+    chunk    32,768 deals     what a thread plays at a time; its size changes nothing in the results
 
 All are aligned to whole rounds of eight deals by absolute index, so a round's sums are never split between chunks.  Where there
 would be more than 10,000 parts they are made larger, up to a gigabyte, so that 10^12 rows are 7,451 files.  Which deals a part
@@ -143,7 +143,7 @@ class PartMaker:
         self._chunk = 8 if config.slow else (size if chunk is None else chunk)
         # enough to keep every thread busy for the time a group's encoding takes, few enough that memory stays flat
         in_groups = threads * GROUP_ROWS // (self._chunk * self.backend.rows_per_deal)
-        self._ahead = max(2, max(2 * threads, in_groups) // writers)
+        self._ahead = max(4, max(2 * threads, in_groups) // writers)
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="simcore")
         self._stop = Event()
         # buffers of row groups that are written: memory fresh from the system costs more than filling it

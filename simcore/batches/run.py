@@ -38,8 +38,8 @@ __all__ = ["Interrupted", "Simulation", "available_threads", "run_simulation", "
 
 #: Results of at most this many rows are kept in memory by the Python function, so that ``table()`` need not play them again.
 KEPT_ROWS = 1 << 22
-#: A writer takes as long for a row as a fast kernel: two for every three threads that play, and two more that wait for the disk.
-_WRITERS, _PLAYING, _WAITING = 2, 3, 2
+#: A writer takes as long for a row as a fast kernel: two for every three threads that play; one more, while one waits for the disk.
+_WRITERS, _PLAYING = 2, 3
 
 
 class Interrupted(Exception):
@@ -169,7 +169,7 @@ def run_simulation(
         raise BadInput(f"chunk {chunk} is not a multiple of 8 deals (a round)")
     threads = min(threads, 1024)
     if writers is None:
-        writers = 1 if config.slow else -(-_WRITERS * threads // _PLAYING) + min(_WAITING, threads)
+        writers = 1 if config.slow else -(-_WRITERS * threads // _PLAYING) + 1
     start = time.perf_counter()
     played, done, lock = 0, 0, threading.Lock()
 
