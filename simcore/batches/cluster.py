@@ -2,7 +2,7 @@
 handed back.
 
     job      picklable; ``open()`` gives, on a worker, the function that does pieces ``a`` to ``b`` - 1, and returns its results
-    task     some consecutive pieces: so many that giving out a task costs a hundredth of its calculation
+    task     some consecutive pieces: so many that giving out a task costs six thousandths of its calculation
     driver   this process: gives out tasks, two a worker's thread ahead, and holds the folder's lock and manifest
 
 Dask does the rest: connections, who does what, tasks of a lost worker done again by another, SLURM, Kubernetes and clouds
@@ -44,7 +44,7 @@ __all__ = ["Cluster", "Job", "Work", "parse_address"]
 Work = Callable[..., Any]
 
 #: Giving out a task may cost this share of its calculation; towards the end, where others wait for the last ones, this.
-_SHARE = 0.01
+_SHARE = 0.006
 _LAST_SHARE = 0.02
 #: A task longer than this would be a loss when a worker goes.
 _LONGEST_TASK = 30.0
