@@ -1,8 +1,7 @@
 """Running a simulation: missing parts are given to writers, the folder's store lists what is complete.
 
 A writer is a thread that encodes one part at a time and waits for the kernels, which run on threads of their own (parts.py), and
-for the disk.  The main thread only waits, so Ctrl-C is answered at once.  On a cluster its
-workers write (remote.py).
+for the disk.  The main thread only waits, so Ctrl-C is answered at once.  On a cluster its workers write (remote.py).
 """
 
 from __future__ import annotations

@@ -630,18 +630,22 @@ def _look(block: Any, views: Any, count: I64, place: I64, tricks_played: I64) ->
 
 
 @inlined
+def _fault(views: Any, i: I64) -> U64:
+    """Return zero if the card in a lane is exactly one of the legal ones, else something."""
+    card = views.card[i]
+    return card & (card - ONE) | card & ~views.legal[i] | either(card == ZERO, ONE, ZERO)
+
+
+@inlined
 def _first_illegal(views: Any, count: I64) -> I64:
     """Return the first lane whose card is not exactly one of the legal ones, or -1."""
-    bad = ZERO
+    faults = ZERO
     for i in range(count):
-        card = views.card[i]
-        bad |= card & (card - ONE) | card & ~views.legal[i] | either(card == ZERO, ONE, ZERO)
-    if bad == ZERO:
-        return np.int64(-1)
-    for i in range(count):
-        card = views.card[i]
-        if card == ZERO or card & (card - ONE) | card & ~views.legal[i] != ZERO:
-            return np.int64(i)
+        faults |= _fault(views, i)
+    if faults != ZERO:
+        for i in range(count):
+            if _fault(views, i) != ZERO:
+                return np.int64(i)
     return np.int64(-1)
 
 

@@ -89,9 +89,11 @@ def _second_by_experts(rules: Any, table: Any, view: Any) -> None:
 
 
 @inlined
-def _chosen(rules: Any, table: Any, view: Any, streams: Any, kind: I64, seat: I64, legal: U64) -> U64:
-    """Return the card that a player chooses, or zero for an illegal one; ``view.hand`` and ``view.other`` are his."""
+def _chosen(rules: Any, table: Any, view: Any, streams: Any, kind: I64, seat: I64, hand: U64, legal: U64) -> U64:
+    """Return the card that a player chooses out of his hand, or zero for an illegal one."""
     view.seat = seat
+    view.hand = hand
+    view.other = ZERO if kind == FIRST else other_holding(rules, view, hand)
     view.legal = legal
     policy = table.policies[seat, kind]
     single = legal & (legal - ONE) == ZERO
@@ -109,19 +111,17 @@ def _first_out(rules: Any, table: Any, view: Any, streams: Any) -> I64:
     """
     show = view.show
     kind = np.int64(FIRST)
-    view.other = ZERO
     while table.phase == PLAYOUT_1:
         leader = view.leader & 1
         hand = table.hands[leader]
-        view.hand = hand
-        card = _chosen(rules, table, view, streams, kind, leader, first_leads(rules, hand, show[leader]))
+        card = _chosen(rules, table, view, streams, kind, leader, hand, first_leads(rules, hand, show[leader]))
         if card == ZERO:
             return np.int64(REFUSED)
         lead_first(table, view, leader, card)
         seat = leader ^ 1
         hand = table.hands[seat]
-        view.hand = hand
-        card = _chosen(rules, table, view, streams, kind, seat, first_replies(rules, hand, show[seat], view.suit, view.trump))
+        legal = first_replies(rules, hand, show[seat], view.suit, view.trump)
+        card = _chosen(rules, table, view, streams, kind, seat, hand, legal)
         if card == ZERO:
             return np.int64(REFUSED)
         reply_first(rules, table, view, seat, card)
@@ -135,17 +135,13 @@ def _second_out(rules: Any, table: Any, view: Any, streams: Any) -> I64:
     while table.phase == PLAYOUT_2:
         leader = view.leader & 1
         hand = table.hands[leader]
-        view.hand = hand
-        view.other = other_holding(rules, view, hand)
-        card = _chosen(rules, table, view, streams, kind, leader, hand)
+        card = _chosen(rules, table, view, streams, kind, leader, hand, hand)
         if card == ZERO:
             return np.int64(REFUSED)
         lead_second(table, view, leader, card)
         seat = leader ^ 1
         hand = table.hands[seat]
-        view.hand = hand
-        view.other = other_holding(rules, view, hand)
-        card = _chosen(rules, table, view, streams, kind, seat, second_follows(hand, view.suit, view.trump))
+        card = _chosen(rules, table, view, streams, kind, seat, hand, second_follows(hand, view.suit, view.trump))
         if card == ZERO:
             return np.int64(REFUSED)
         reply_second(rules, table, view, seat, card)
