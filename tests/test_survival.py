@@ -39,10 +39,26 @@ SMALL = (
     "from cli.main import main\n"
     "main(sys.argv[1:])\n"
 )
+#: The same, which stops itself, as by SIGSTOP, when it has put so many parts in place: however fast the machine is and however late
+#: the test is, there is a middle in which something can happen to it.
+STOPPING = (
+    "import os, signal, threading, time\n"
+    "from simcore.batches import partfile, parts, store\n"
+    "put, left, done = partfile.put_part, threading.Semaphore({most}), []\n"
+    "def put_part(*args):\n"
+    "    while not left.acquire(blocking=False):\n"
+    "        time.sleep(0.01)\n"
+    "        if len(done) == {most}:\n"
+    "            os.kill(os.getpid(), signal.SIGSTOP)\n"
+    "    line = put(*args)\n"
+    "    done.append(line)\n"
+    "    return line\n"
+    "parts.put_part = store.put_part = put_part\n"
+)
 
 
-def command(*args: Any) -> list[str]:
-    return [sys.executable, "-c", SMALL, *map(str, args)]
+def command(*args: Any, most: int | None = None) -> list[str]:
+    return [sys.executable, "-c", SMALL if most is None else STOPPING.format(most=most) + SMALL, *map(str, args)]
 
 
 class Done(NamedTuple):
@@ -97,9 +113,10 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def started(*args: Any) -> Iterator[subprocess.Popen[str]]:
-    """A command in the background, which does not outlive the test."""
-    with subprocess.Popen(command(*args), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+def started(*args: Any, most: int | None = None) -> Iterator[subprocess.Popen[str]]:
+    """A command in the background, which does not outlive the test; it puts ``most`` parts in place and stops."""
+    line = command(*args, most=most)
+    with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             yield process
         finally:
@@ -107,7 +124,7 @@ def started(*args: Any) -> Iterator[subprocess.Popen[str]]:
 
 
 def wait_for_parts(folder: Path, count: int, process: subprocess.Popen[str]) -> None:
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 600
     while (len(part_paths(folder)) if folder.is_dir() else 0) < count and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.002)
@@ -130,7 +147,7 @@ def kill_and_go_on(run: Run, name: str, kills: int, tmp_path: Path) -> None:
     run(*RUNS[name], "--out", tmp_path / "whole")
     whole = contents(tmp_path / "whole")
     for attempt in range(kills):
-        with started(*RUNS[name], "--out", folder) as process:
+        with started(*RUNS[name], "--out", folder, most=40) as process:
             if attempt % 4:  # while it writes; else wherever it is
                 wait_for_parts(folder, (len(part_paths(folder)) if folder.is_dir() else 0) + 1, process)
                 time.sleep(rng.uniform(0, 0.1))
@@ -222,11 +239,12 @@ def test_resume_of_deals_from_a_file_wants_the_file(run: Run, tmp_path: Path) ->
 # ------------------------------------------------------------------ players
 
 
-SLOW_ONCE = """
+#: It sleeps in one deal, until there is a file ``awake`` beside it.
+SLEEPY = """
 import pathlib, time
 def sleepy_play(view, rules, stream):
-    if int(stream.index) == 70 and int(view.tricks_played) == 5:
-        time.sleep(0.6)
+    while int(stream.index) == 70 and int(view.tricks_played) == 5 and not pathlib.Path(__file__).with_name("awake").exists():
+        time.sleep(0.02)
     legal = int(view.legal)
     return legal & -legal
 """
@@ -234,22 +252,23 @@ def sleepy_play(view, rules, stream):
 
 def test_a_larger_limit_goes_on_with_the_run(tmp_path: Path, small_parts: None) -> None:
     file = tmp_path / "sleepy.py"
-    file.write_text(SLOW_ONCE)
+    file.write_text(SLEEPY)
 
     def options(limit: str) -> dict[str, Any]:
         return {"seed": 1, "deals": 320, "contract": "nt-most", "player": {"N": f"greedy+{file}:sleepy{limit}"}}
 
-    short, long = make_config("elections", **options(":limit=0.2")), make_config("elections", **options(":limit=30"))
-    with pytest.raises(PlayerError, match=r"has not answered for 0\.2 s: deal 70"):
+    short, long = make_config("elections", **options(":limit=1.5")), make_config("elections", **options(":limit=300"))
+    with pytest.raises(PlayerError, match=r"has not answered for 1\.5 s: deal 70"):
         run_simulation(short, out=tmp_path / "run", threads=1)
-    assert config_of_run(tmp_path / "run").players[0].given.endswith(":limit=0.2")
+    (tmp_path / "awake").touch()
+    assert config_of_run(tmp_path / "run").players[0].given.endswith(":limit=1.5")
     result = run_simulation(long, out=tmp_path / "run", threads=2)
     assert result.deals_played == 320
     run_simulation(long, out=tmp_path / "whole", threads=1)
     assert contents(tmp_path / "run") == contents(tmp_path / "whole")
     found = config_of_run(tmp_path / "run")
     assert found.hash == long.hash == short.hash
-    assert found.players[0].given.endswith(":limit=30")
+    assert found.players[0].given.endswith(":limit=300")
     assert found.players[0].spec == f"greedy+{file}:sleepy"
 
 
@@ -257,7 +276,7 @@ def test_a_relative_players_file_is_found_from_elsewhere(tmp_path: Path, monkeyp
     (tmp_path / "project" / "players").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "project")
     file = Path("players/mine.py")
-    file.write_text(SLOW_ONCE)
+    file.write_text(SLEEPY)
     config = make_config("elections", seed=1, deals=16, contract="nt-most", player={"E": "greedy+players/mine.py:sleepy"})
     run_simulation(config, out="out/run")
     monkeypatch.chdir(tmp_path)
@@ -386,17 +405,17 @@ def test_a_limit_on_the_size_of_files(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_vanishes(tmp_path: Path) -> None:
-    args = ["simulate", "elections", "--deals", 2_000_000, "--seed", 2, "--contract", "nt-most"]
+    args = ["simulate", "elections", "--deals", 20_000_000, "--seed", 2, "--contract", "nt-most"]
     with started(*args, "--out", tmp_path / "run") as process:
         wait_for_parts(tmp_path / "run", 3, process)
         (tmp_path / "run").rename(tmp_path / "elsewhere")
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=600)
     assert process.returncode == 1, errors
     assert errors.strip().splitlines()[-1] == f"simcore: writing to '{tmp_path / 'run'}' failed: No such file or directory"
     assert len(part_paths(tmp_path / "elsewhere")) >= 3
     assert not (tmp_path / "run").exists()
     config = config_of_run(tmp_path / "elsewhere")
-    assert (config.deals, config.seed) == (2_000_000, 2)
+    assert (config.deals, config.seed) == (20_000_000, 2)
 
 
 def test_a_file_where_the_folder_should_be(run: Run, tmp_path: Path) -> None:
