@@ -82,14 +82,16 @@ def test_a_part_is_not_asked_for_what_it_does_not_know() -> None:
         simcore.replay("showcase", seed=1, explain="exact")
 
 
+#: One of them sleeps until there is a file ``awake`` beside it.
 WILD = """
-import time
+import pathlib, time
 def raises_play(view, rules, stream):
     raise RuntimeError("boom")
 def none_play(view, rules, stream):
     return None
 def sleeps_play(view, rules, stream):
-    time.sleep(2)
+    while not pathlib.Path(__file__).with_name("awake").exists():
+        time.sleep(0.02)
 def all_play(view, rules, stream):
     return int(view.legal)
 def zero_play(view, rules, stream):
@@ -122,6 +124,7 @@ def test_a_players_file_is_asked_with_checks(name: str, says: str, tmp_path: Pat
     given: dict[str, Any] = {"seed": 4, "first": 3, "contract": "nt-most", "players": "greedy"}
     with pytest.raises(PlayerError, match=re.escape(says)) as failed:
         simcore.replay("elections", explain=f"E=greedy+{file}:{name}", **given)
+    (tmp_path / "awake").touch()
     assert "deal 3, seat E, decision 'play', trick " in str(failed.value)
     assert "\n" not in str(failed.value)
     (trace,) = simcore.replay("elections", explain=f"E=greedy+{file}:good", **given)

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -28,12 +29,13 @@ class Tens:
 
     bad: int = -1
     slow: int = -1
+    go: Event = field(default_factory=Event)  # the slow one waits for it
     done: list[tuple[int, Choices]] = field(default_factory=list)
 
     def piece(self, number: int, choices: Choices) -> list[int]:
         self.done.append((number, choices))
         if number == self.slow:
-            time.sleep(0.5)
+            self.go.wait()
         if number == self.bad and 2 in choices:
             raise PlayerError(f"piece {number} fails")
         return [10 * number + choice for choice in choices]
@@ -132,9 +134,13 @@ def test_time_runs_out() -> None:
         assert line.take(range(5), (1,), deadline=0.0) == [[1]]
     for line in both(Tens(), Ahead(), 100):
         assert line.take(range(5), (1,), deadline=0.0, least=0) == []
+    slow = Tens(slow=3)
     with Workers(1, None) as threads:
-        line = threads.line(Tens(slow=3), 100)
-        assert line.take(range(9), (1,), deadline=time.monotonic() + 0.2) == [[1], [11], [21]]
+        line = threads.line(slow, 100)
+        try:
+            assert line.take(range(9), (1,), deadline=time.monotonic() + 2) == [[1], [11], [21]]
+        finally:
+            slow.go.set()
         assert line.take([], (1,), deadline=math.inf) == []
 
 

@@ -470,7 +470,7 @@ def test_a_bad_answer_ends_the_run(files: Path, tmp_path: Path, name: str, words
     [
         ("many", [r"which is not exactly one of the legal [CDHS2-9TJQKA ]+: deal 1070, seat [NESW], ", "trick 4, card 3$"]),
         ("manyraiser", ["raised ValueError: what now: deal 1000, seat [NESW], ", "trick 3, card 1$"]),
-        ("manyhanger:limit=0.3", ["has not answered for 0.3 s: deal 1000, seat [NESW], ", "trick 4, card 1"]),
+        ("manyhanger:limit=1.5", ["has not answered for 1.5 s: deal 1000, seat [NESW], ", "trick 4, card 1"]),
     ],
 )
 def test_a_bad_answer_in_many_deals_ends_the_run(files: Path, name: str, words: list[str]) -> None:
@@ -499,7 +499,7 @@ def test_bad_answers_in_showcase(files: Path) -> None:
 @pytest.mark.parametrize("name", ["hanger", "slowhanger"])
 def test_no_answer_ends_the_program(files: Path, tmp_path: Path, name: str) -> None:
     """In a process of its own, as the thread cannot be stopped; the deals before are on disk, and the status is 1."""
-    spec = f"greedy+{files / 'faulty.py'}:{name}:limit=0.3"
+    spec = f"greedy+{files / 'faulty.py'}:{name}:limit=1.5"
     for command in (
         ["simulate", "elections", "--deals", "100", "--out", str(tmp_path / name)],
         ["replay", "elections", "--deals", "20"],
@@ -508,7 +508,7 @@ def test_no_answer_ends_the_program(files: Path, tmp_path: Path, name: str) -> N
         done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, timeout=300)
         assert done.returncode == 1, done.stderr
         assert re.search(
-            f"faulty.py:{name}' has not answered for 0.3 s: deal 1?[0-9], seat E, decision 'play', trick 4", done.stderr
+            f"faulty.py:{name}' has not answered for 1.5 s: deal 1?[0-9], seat E, decision 'play', trick 4", done.stderr
         )
         assert "Traceback" not in done.stderr
 
@@ -523,7 +523,7 @@ def test_ctrl_c_ends_a_player_that_hangs(files: Path, command: list[str]) -> Non
         while "hanging" not in (text := process.stderr.readline()):
             assert text, "ended before it hung"
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate(timeout=600)
     assert process.returncode == 130, errors
     assert "interrupted" in errors
     assert "Traceback" not in errors
@@ -533,12 +533,12 @@ def test_no_answer_is_an_error_in_python(files: Path) -> None:
     code = (
         "import os, simcore\n"
         "from simcore.errors import PlayerStuck\n"
-        f"spec = 'greedy+{files / 'faulty.py'}:slowhanger:limit=0.2'\n"
+        f"spec = 'greedy+{files / 'faulty.py'}:slowhanger:limit=1.5'\n"
         "try:\n    simcore.simulate('elections', deals=64, seed=1, player={'E': spec})\n"
         "except PlayerStuck as error:\n    print(error, flush=True)\n    os._exit(0)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
-    assert "has not answered for 0.2 s: deal " in done.stdout
+    assert "has not answered for 1.5 s: deal " in done.stdout
     assert "seat E, decision 'call'" in done.stdout
     assert issubclass(PlayerStuck, PlayerError)
 
