@@ -7,14 +7,16 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # The same examples every time, and no clock: a loaded machine is no failure.
-settings.register_profile("simcore", derandomize=True, deadline=None)
+_NO_CLOCK: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("simcore", derandomize=True, **_NO_CLOCK)
 # Other examples every time, and many (make fuzz).
-settings.register_profile("fuzz", max_examples=int(os.environ.get("SIMCORE_FUZZ_EXAMPLES", "5000")), deadline=None)
+settings.register_profile("fuzz", max_examples=int(os.environ.get("SIMCORE_FUZZ_EXAMPLES", "5000")), **_NO_CLOCK)
 settings.load_profile("fuzz" if "SIMCORE_FUZZ_EXAMPLES" in os.environ else "simcore")
 
 # A shell that starts the tests in the background makes them ignore Ctrl-C, and so would the programs whose Ctrl-C is tested.

@@ -108,7 +108,7 @@ def test_deals_and_hands(text: str) -> None:
     reads(lambda: parse_card(text))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=damaged([FILE]).map(lambda text: text.encode("utf-8", "surrogatepass")) | st.binary(max_size=80))
 def test_files_of_deals(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "deals.pbn"
@@ -261,7 +261,7 @@ METADATA = st.fixed_dictionaries(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(table=TABLES, metadata=METADATA, own=st.booleans())
 def test_parts_of_a_wrong_shape(table: pa.Table, metadata: dict[str, str], own: bool, tmp_path: Path) -> None:
     config = make_config("elections", seed=3, deals=64)
