@@ -55,11 +55,14 @@ def command(format_: str, quiet: bool, **options: Any) -> int:
 
     given = options["seed"] is not None
     options["seed"] = parse_seed(options["seed"]) if given else draw_seed()
-    note(f"seed {options['seed']}", quiet)
-    note_if_cold(quiet)
+
+    def begun() -> None:
+        note(f"seed {options['seed']}", quiet)
+        note_if_cold(quiet)
+
     try:
         with progress_bar(1, "deals", quiet) as progress:
-            found = balance(progress=progress, **options)
+            found = balance(progress=progress, begun=begun, **options)
     except (Interrupted, KeyboardInterrupt):
         return interrupted(None, *([] if given else ["--seed", str(options["seed"])]))
     if format_ == "json":

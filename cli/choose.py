@@ -115,13 +115,18 @@ def _sampled(game: str, options: dict[str, Any], quiet: bool, module: str) -> Ch
     resume, out, seed = options.pop("resume"), options["out"], options["seed"]
     how: dict[str, Any] = {name: options[name] for name in ("repair", "threads", "cluster")}
     how["note"] = lambda text: note(f"simcore: {text}", quiet)
+
+    def begun() -> None:
+        if resume is None:
+            note(f"seed {options['seed']}", quiet)
+        note_if_cold(quiet, module)
+
+    how["begun"] = begun
     if resume is None:
         check_folder_options(out, overwrite=options["overwrite"], repair=options["repair"])
         options["seed"] = draw_seed() if seed is None else parse_seed(seed)
-        note(f"seed {options['seed']}", quiet)
     else:
         nothing_else_goes_with("resume", "repair", "threads", "cluster", "format_", "quiet")
-    note_if_cold(quiet, module)
     try:
         with progress_bar(1, "worlds" if options["hand"] or options.get("view") else "deals", quiet) as progress:
             if resume is not None:

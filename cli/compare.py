@@ -83,10 +83,10 @@ def command(
     Exit status 3 where a comparison stays open.  Ctrl-C leaves complete parts in --out; the same command, or
     --resume DIR, goes on from there.
     """
-    from simcore.batches.run import Interrupted
+    from simcore.batches.run import Interrupted, check_threads
     from simcore.contests.contest import make_contest
     from simcore.contests.resuming import contest_of_run
-    from simcore.contests.verb import check_threads, run_contest
+    from simcore.contests.verb import run_contest
 
     check_threads(threads, cluster)
     if resume is not None:

@@ -33,6 +33,17 @@ COMMANDS = {
 }
 
 
+#: What click raises where a group is called without a command (from 8.2 on; before, it prints the help and ends).
+_HELP_ASKED_FOR: Any = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
+#: How click says what it does not accept, and how the rest of simcore says it.
+_OURS = {
+    " is not one of ": " is unknown; accepted: ",
+    " is not a valid integer": " is not accepted; accepted: a whole number",
+    " is not a valid float": " is not accepted; accepted: a number",
+}
+
+
 class _ReaderGone(Exception):
     """Whoever read standard output has gone, as in "| head"."""
 
@@ -82,7 +93,10 @@ def main(args: list[str] | None = None) -> Any:
     except click.exceptions.Exit as stop:
         _leave(stop.exit_code)
     except click.ClickException as error:
-        error.show()
+        if isinstance(error, _HELP_ASKED_FOR):
+            error.show()
+        else:
+            click.echo(f"simcore: {_in_one_line(error)}", err=True)
         _leave(error.exit_code)
     except SimcoreError as error:
         click.echo(f"simcore: {error}", err=True)
@@ -102,6 +116,15 @@ def main(args: list[str] | None = None) -> Any:
     except MemoryError:
         click.echo("simcore: out of memory; fewer --threads need less", err=True)
         _leave(1)
+
+
+def _in_one_line(error: click.ClickException) -> str:
+    """Return what click finds wrong with a command line in the form of simcore's own errors, and where the options are told."""
+    text = " ".join(error.format_message().split()).removesuffix(".")
+    for theirs, ours in _OURS.items():
+        text = text.replace(theirs, ours)
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return text[:1].lower() + text[1:] + (f" (see: {context.command_path} --help)" if context else "")
 
 
 def _silence() -> None:

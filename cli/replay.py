@@ -63,7 +63,7 @@ def command(
         return 0
     if run is not None:
         nothing_else_goes_with("run", "game", "first", "deals", "file", "double_dummy", "explain", "format_", "quiet")
-        config = replaying.config_of_run(run, first=first, deals=deals, file=options["file"], game=game)
+        config = replaying.config_of_run(run, first=first, deals=1 if deals is None else deals, file=options["file"], game=game)
     elif game is None:
         raise click.UsageError("which game? accepted: GAME (elections or showcase), --run DIR or --trace FILE")
     else:

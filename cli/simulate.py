@@ -68,7 +68,7 @@ def command(
     from simcore._jit import compiler_watched
     from simcore.batches.config import make_config
     from simcore.batches.replaying import config_of_run
-    from simcore.batches.run import Interrupted, run_simulation
+    from simcore.batches.run import Interrupted, check_threads, run_simulation
 
     if resume is not None:
         nothing_else_goes_with("resume", "game", "file", "repair", "threads", "cluster", "format_", "quiet")
@@ -79,6 +79,7 @@ def command(
         options["first"] = options["first"] or 0
         config = make_config(game, **options)
     check_folder_options(out, overwrite=overwrite, repair=repair)
+    check_threads(threads, cluster)
     note(f"seed {config.seed}", quiet)
     notes_before(config, quiet)
     try:

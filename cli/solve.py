@@ -92,12 +92,10 @@ def _run(
     quiet: bool,
     **options: Any,
 ) -> int:
-    from simcore.batches.run import available_threads
+    from simcore.batches.run import check_threads
     from simcore.batches.solving import make_problem
 
-    threads = available_threads() if threads is None else threads
-    if not 1 <= threads <= 1024:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 to 1024")
+    threads = check_threads(threads)
     check_folder_options(out, overwrite=overwrite, repair=repair)
     if options["deal"] is None and options["file"] is None:
         raise BadInput("no deal is given; accepted: --deal PBN or --file deals.pbn")

@@ -397,7 +397,7 @@ def test_ctrl_c_leaves_complete_parts_and_status_130(tmp_path: Path) -> None:
         ("elections", {"first": 1.5}, ["first 1.5", "a whole number"]),
         ("elections", {"known": 5}, ["known 5", "text"]),
         ("elections", {"where": 7}, ["where 7", "text"]),
-        ("elections", {"threads": "2"}, ["threads '2'", "1 or more"]),
+        ("elections", {"threads": "2"}, ["threads '2'", "1 to 1024"]),
         ("elections", {"out": 3}, ["folder 3", "a path"]),
     ],
 )

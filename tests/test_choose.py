@@ -341,7 +341,7 @@ def test_not_this_seats_turn() -> None:
         ({"max_time": "soon"}, ["'soon'", "60s"]),
         ({"players": "expertt"}, ["'expertt'", "expert"]),
         ({"ruleset": "showcase"}, ["'showcase'", "'elections'"]),
-        ({"threads": 0}, ["0", "1 or more"]),
+        ({"threads": 0}, ["0", "1 to 1024"]),
     ],
 )
 def test_bad_questions_are_refused_by_name_and_clause(options: dict[str, Any], words: list[str]) -> None:

@@ -64,7 +64,7 @@ def test_the_best_of_an_unknown_table_is_refused() -> None:
         ({"objective": []}, "relative"),
         ({"hand": 5}, "accepted"),
         ({"dealer": 5}, "N E S W"),
-        ({"threads": "x"}, "1 or more"),
+        ({"threads": "x"}, "1 to 1024"),
     ],
 )
 def test_what_is_no_text_or_number_is_refused(options: dict[str, Any], accepted: str) -> None:

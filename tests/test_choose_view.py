@@ -88,7 +88,7 @@ def test_trumps_and_cards_are_exact_from_the_naming_on() -> None:
         ({"objective": "margin"}, ["'margin'", "points, win"]),
         ({"leader": "N"}, ["leader 'N'", "view"]),
         ({"confidence": 2.0}, ["2.0"]),
-        ({"threads": 0}, ["0", "1 or more"]),
+        ({"threads": 0}, ["0", "1 to 1024"]),
     ],
 )
 def test_bad_views_are_refused(options: dict[str, Any], words: list[str]) -> None:

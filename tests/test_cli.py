@@ -153,7 +153,9 @@ def test_a_seed_is_drawn_printed_and_reproduces() -> None:
         (["simulate"], ["GAME"]),
         (["simulate", "bridge"], ["bridge", "elections", "showcase"]),
         (["simulte", "elections"], ["simulte", "simulate"]),
-        (["simulate", "elections", "--deals", "ten"], ["ten", "--deals"]),
+        (["simulate", "elections", "--deals", "ten"], ["'ten' is not accepted; accepted: a whole number", "--deals"]),
+        (["simulate", "elections", "--dealz", "10"], ["'--dealz'", "--deals", "simulate --help"]),
+        (["play", "elections"], ["'--me'"]),
         (["simulate", "elections", "--deals", "-5"], ["-5"]),
         (["simulate", "elections", "--seed", "0.5"], ["0.5", "2**128"]),
         (["simulate", "elections", "--seed", str(2**128)], [str(2**128)]),
@@ -161,7 +163,15 @@ def test_a_seed_is_drawn_printed_and_reproduces() -> None:
         (["simulate", "elections", "--player", "N=expertt"], ["expertt", "random"]),
         (["simulate", "elections", "--ruleset", "none.toml"], ["none.toml"]),
         (["simulate", "elections", "--file", "none.pbn"], ["none.pbn"]),
-        (["simulate", "elections", "--threads", "0"], ["0", "1 or more"]),
+        (["simulate", "elections", "--threads", "0"], ["0", "1 to 1024"]),
+        (["simulate", "elections", "--threads", "100000"], ["100000", "1 to 1024"]),
+        (["simulate", "elections", "--cluster", "nowhere"], ["nowhere", "local:N"]),
+        (["compare", "elections", "expert", "greedy", "--threads", "1025"], ["1025", "1 to 1024"]),
+        (["choose", "elections", "--hand", "AKQJT98.AK.32.32", "--seat", "S", "--threads", "1025"], ["1025", "1 to 1024"]),
+        (["choose", "elections", "--hand", "AKQJT98.AK.32.32", "--seat", "Q"], ["'Q'"]),
+        (["choose", "showcase", "--confidence", "2"], ["2"]),
+        (["rulesets", "balance", "elections", "--threads", "1025"], ["1025", "1 to 1024"]),
+        (["rulesets", "balance", "elections", "--deals", "0"], ["0"]),
         (["replay"], ["GAME"]),
         (["replay", "elections", "--format", "csv"], ["csv", "jsonl"]),
         (["replay", "--run", "nowhere"], ["nowhere"]),
@@ -174,6 +184,7 @@ def test_a_seed_is_drawn_printed_and_reproduces() -> None:
 def test_bad_use_is_status_2_and_names_the_value(args: list[str], words: list[str]) -> None:
     done = run(*args, status=2)
     assert done.stdout == ""
+    assert re.fullmatch(r"simcore: .+\n", done.stderr), "one line, and nothing before it"
     for word in words:
         assert word in done.stderr
 
@@ -208,6 +219,11 @@ def test_run_replay_and_second_run(tmp_path: Path) -> None:
     args = ["elections", "--seed", "3", "--deals", "1", "--ruleset", str(ruleset), "--player", "S=greedy"]
     assert run("replay", *args, "--first", "17", "--format", "jsonl").stdout == from_run
     assert json.loads(from_run)["ruleset"] == "mine"
+    assert len(run("replay", "--run", folder, "--format", "jsonl").stdout.splitlines()) == 1
+    for beyond in (["--first", "600"], ["--first", "599", "--deals", "2"], ["--deals", "601"]):
+        refused = run("replay", "--run", folder, *beyond, status=2)
+        assert (refused.stdout, refused.stderr.count("\n")) == ("", 1)
+        assert "accepted: indices 0 to 599" in refused.stderr
     done = run("simulate", "elections", "--seed", "4", "--deals", "600", "--out", folder, status=2)
     assert "seed is '3' there and '4' here" in done.stderr
     assert run("replay", "--trace", "-", "--ruleset", str(ruleset), stdin=from_run).stderr.endswith("all legal\n")

@@ -40,8 +40,6 @@ def test_commands_then_python_blocks(folder: Path) -> None:
     assert len(COMMANDS) >= 12
     for command in COMMANDS:
         words = shlex.split(command)
-        if "--out out/run" in command and "--hands" in command:
-            words.append("--overwrite")
         target = None
         if ">" in words:
             target = folder / words[words.index(">") + 1]

@@ -356,6 +356,7 @@ def test_a_bad_deal_in_a_file_is_named_before_anything_is_solved(run: Call, tmp_
         ([1, 2, 4, 8], {"trump": "hearts"}, "trump 'hearts' does not go with elections"),
         ([1, 2], {"contract": "nt-most"}, "contract 'nt-most' does not go with showcase"),
         (None, {}, "one of the two"),
+        (DEAL, {"threads": 0}, r"threads 0 is out of range; accepted: 1 to 1024"),
     ],
 )
 def test_bad_arguments_from_python(deal: Any, options: dict[str, Any], message: str) -> None:

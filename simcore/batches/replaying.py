@@ -87,7 +87,7 @@ def config_of_run(
         game: to be told where it is another one.
 
     Raises:
-        BadInput: no manifest, another stream version, or deals from a file that is not given.
+        BadInput: no manifest, another stream version, indices that the run does not have, or deals from a file that is not given.
         RunError: an object store that cannot be reached.
     """
     folder = place_of(folder)
@@ -122,6 +122,11 @@ def config_of_run(
             where=data["where"],
             player_files=find_player_files(data["player_files"], folder),
         )
+        if not (data["first"] <= config.first and config.first + config.deals <= data["first"] + data["deals"]):
+            raise BadInput(
+                f"deals {config.deals} from index {config.first} are not all in run {str(folder)!r}; "
+                f"accepted: indices {data['first']} to {data['first'] + data['deals'] - 1}"
+            )
     except (KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"manifest of {str(folder)!r} is damaged: {error!r}") from None
     whole = config if file is None else replace(config, given=read_deals(file)[data["first"] : data["first"] + data["deals"]])

@@ -16,10 +16,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from simcore.batches.backends import Tally, backend_for
-from simcore.batches.config import Config, make_config
+from simcore.batches.config import Config, is_whole, make_config
 from simcore.batches.partfile import open_parquet, part_paths, write_atomically
 from simcore.batches.parts import Advance, PartMaker, merge, tally_from_json
 from simcore.batches.places import Place, place_of
@@ -29,14 +27,17 @@ from simcore.batches.timings import write_timings
 from simcore.errors import BadInput, RunError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
     from simcore.batches.cluster import Cluster
 
-__all__ = ["Interrupted", "Simulation", "available_threads", "run_simulation", "simulate", "workers_of"]
+__all__ = ["Interrupted", "Simulation", "available_threads", "check_threads", "run_simulation", "simulate", "workers_of"]
 
 #: Results of at most this many rows are kept in memory by the Python function, so that ``table()`` need not play them again.
 KEPT_ROWS = 1 << 22
+#: More threads than any machine has cores for would only take memory.
+MOST_THREADS = 1024
 #: A writer takes as long for a row as a fast kernel: two for every three threads that play; one more, while one waits for the disk.
 _WRITERS, _PLAYING = 2, 3
 
@@ -159,14 +160,9 @@ def run_simulation(
         Interrupted: Ctrl-C; complete parts and a true manifest are left in ``out``.
         SimcoreError: the folder or the cluster cannot be used, or writing failed.
     """
-    if cluster is not None and threads is not None:
-        raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
-    threads = available_threads() if threads is None else threads
-    if not isinstance(threads, (int, np.integer)) or threads < 1:
-        raise BadInput(f"threads {threads!r} is out of range; accepted: 1 or more")
+    threads = check_threads(threads, cluster)
     if chunk is not None and (chunk < 8 or chunk % 8):
         raise BadInput(f"chunk {chunk} is not a multiple of 8 deals (a round)")
-    threads = min(threads, 1024)
     if writers is None:
         writers = 1 if config.slow else -(-_WRITERS * threads // _PLAYING) + 1
     start = time.perf_counter()
@@ -240,6 +236,25 @@ def _filled(maker: PartMaker, store: Store, writers: int, advance: Advance, work
 def available_threads() -> int:
     """Return how many cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def check_threads(threads: int | None, cluster: str | None = None) -> int:
+    """Return how many threads are asked for, all cores by default.
+
+    Raises:
+        BadInput: none, too many, or a number beside a cluster; a cluster's address that is none.
+    """
+    if cluster is not None:
+        from simcore.batches.cluster import parse_address
+
+        if threads is not None:
+            raise BadInput(f"threads {threads!r} does not go with a cluster; accepted: left out (every worker has its own)")
+        parse_address(cluster)
+    if threads is None:
+        return min(available_threads(), MOST_THREADS)
+    if not is_whole(threads, 1, MOST_THREADS):
+        raise BadInput(f"threads {threads!r} is out of range; accepted: 1 to {MOST_THREADS}")
+    return int(threads)
 
 
 def simulate(

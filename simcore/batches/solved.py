@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from simcore.batches.config import GAME_SEATS
 from simcore.batches.partfile import PartFile
 from simcore.batches.places import Place, place_of
+from simcore.batches.run import check_threads
 from simcore.batches.solving import Problem, Row, make_problem, solve_rows
 from simcore.batches.store import Store
 from simcore.cards import SEATS
@@ -88,6 +89,7 @@ def solve_table(hands: Any, *, threads: int = 1, **options: Any) -> pa.Table:
     """
     import pyarrow as pa
 
+    threads = check_threads(threads)
     problem = make_problem(hands, **options)
     schema = _schema(problem)
     tables: list[pa.Table] = []

@@ -21,6 +21,7 @@ import numpy as np
 
 from simcore import __version__
 from simcore.batches.config import GAME_SEATS, PAIRINGS, SCHEMA_VERSION, seat_index
+from simcore.batches.run import check_threads
 from simcore.cards import SEATS, format_card, parse_cards
 from simcore.deals.pbn import Deal, iter_deals, parse_deal
 from simcore.errors import BadInput, NotationError
@@ -387,6 +388,7 @@ def solve(deal: Any, *, threads: int = 1, progress: Callable[[int, int], None] |
     >>> solve("N:AQ... KJ...", trump="spades", leader="S")[0]["points"]
     {'N': 2, 'S': 0}
     """
+    threads = check_threads(threads)
     problem = make_problem(deal, **options)
     rows: list[Row] = []
     for block in solve_rows(problem, threads=threads):

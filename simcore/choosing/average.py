@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simcore.batches.run import check_threads
 from simcore.cards import SEATS
 from simcore.choosing.elections import Worlds
 from simcore.choosing.kept import Kept
-from simcore.choosing.pieces import Workers, threads_or_all
+from simcore.choosing.pieces import Workers
 from simcore.choosing.question import OBJECTIVES, ElectionsQuestion
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
@@ -171,7 +172,7 @@ def average_elections(
         cluster: whose workers play, instead of threads.
         progress: called with (hands so far, most hands).
     """
-    threads = threads_or_all(threads)
+    threads = check_threads(threads)
     start = time.monotonic()
     deadline = math.inf if question.max_time is None else start + question.max_time
     sizes = _Sizes(question.config.slow)

@@ -21,8 +21,9 @@ import numpy as np
 from simcore import __version__
 from simcore.batches.backends import ShowcaseBackend
 from simcore.batches.config import GAME_SEATS, Config, make_config
+from simcore.batches.run import check_threads
 from simcore.choosing.kept import Kept
-from simcore.choosing.pieces import Stretch, Workers, threads_or_all
+from simcore.choosing.pieces import Stretch, Workers
 from simcore.choosing.question import MAX_HANDS, check_limits
 from simcore.choosing.race import Race, RunningMean
 from simcore.choosing.result import Choices
@@ -188,7 +189,7 @@ def average_showcase(
         SimcoreError: a player failed.
     """
     config, confidence, most, seconds = question.config, question.confidence, question.most, question.seconds
-    threads = threads_or_all(threads)
+    threads = check_threads(threads)
     start = time.monotonic()
     deadline = math.inf if seconds is None else start + seconds
     race = Race([0] * 6, [_SHARES] * 6, confidence)

@@ -20,11 +20,12 @@ import numpy as np
 
 from simcore.batches.backends import GameBackend
 from simcore.batches.config import PAIRINGS
+from simcore.batches.run import check_threads
 from simcore.cards import FULL, SEATS
 from simcore.choosing.contest import Chunk, Contest, Playing, contests_of
 from simcore.choosing.exactly import Solved, compare, solve_worlds
 from simcore.choosing.kept import Kept
-from simcore.choosing.pieces import Stretch, Workers, threads_or_all
+from simcore.choosing.pieces import Stretch, Workers
 from simcore.choosing.question import ElectionsQuestion
 from simcore.choosing.result import DOUBLE_DUMMY, Choices
 from simcore.deals.pbn import format_deal
@@ -214,7 +215,7 @@ def answer_elections(
     Raises:
         RunError: no world is consistent with the calls heard, a player failed, or the time is too short to solve one world.
     """
-    threads = threads_or_all(threads)
+    threads = check_threads(threads)
     start = time.monotonic()
     seconds = math.inf if question.max_time is None else question.max_time
     worlds = Worlds(question)

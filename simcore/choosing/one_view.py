@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from simcore import __version__
+from simcore.batches.run import check_threads
 from simcore.cards import format_card, format_hand
 from simcore.choosing.kept import Kept
-from simcore.choosing.pieces import Workers, threads_or_all
+from simcore.choosing.pieces import Workers
 from simcore.choosing.question import check_limits
 from simcore.choosing.race import Race
 from simcore.choosing.result import Choices
@@ -169,7 +170,7 @@ def answer_view(
     Raises:
         SimcoreError: no deal is as the seat sees it.
     """
-    threads = threads_or_all(threads)
+    threads = check_threads(threads)
     start = time.monotonic()
     if question.seen.kind != "first":
         rows = _exact_rows(question)

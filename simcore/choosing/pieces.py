@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from simcore.batches.cluster import Cluster, Work
-from simcore.batches.run import available_threads
-from simcore.errors import BadInput, SimcoreError
+from simcore.errors import SimcoreError
 
-__all__ = ["Line", "Pieces", "Stretch", "Workers", "threads_or_all"]
+__all__ = ["Line", "Pieces", "Stretch", "Workers"]
 
 Told = Callable[[list[Any]], object]
 
@@ -43,18 +42,6 @@ class Pieces(Protocol):
     def wait(self, future: Future[Any]) -> Any:
         """Return a result; raises if a player takes too long."""
         ...
-
-
-def threads_or_all(threads: int | None) -> int:
-    """Return how many threads are asked for, all cores by default.
-
-    Raises:
-        BadInput: none.
-    """
-    threads = available_threads() if threads is None else threads
-    if threads < 1:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
-    return threads
 
 
 def _nobody(found: list[Any]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from simcore.batches.config import GAME_SEATS, is_whole
+from simcore.batches.config import GAME_SEATS
 from simcore.batches.places import Place, place_of
-from simcore.batches.run import workers_of
+from simcore.batches.run import check_threads, workers_of
 from simcore.batches.store import read_run
 from simcore.choosing.kept import ChoiceWork, Kept, KeptInFolder
 from simcore.choosing.result import Choices
@@ -30,6 +30,7 @@ def choose(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     note: Callable[[str], object] = lambda text: None,
+    begun: Callable[[], object] = lambda: None,
     cluster: str | None = None,
     **options: Any,
 ) -> Choices:
@@ -43,6 +44,7 @@ def choose(
         threads: default all cores; changes no answer.
         progress: called with (worlds so far, most worlds).
         note: told what is out of the ordinary in ``out``, a line each.
+        begun: called once, when all is checked and the work begins.
         cluster: ``local:N``, or a Dask scheduler's address whose workers play (docs/scale.md).
         options: Elections, as :meth:`simcore.choosing.question.ElectionsQuestion.of`: hand, seat, dealer, lot, calls, partner,
             ruleset, players, player, objective, method, confidence, max_deals, max_solved, max_time, seed; Showcase, at the naming,
@@ -62,11 +64,15 @@ def choose(
     """
     if game not in GAME_SEATS:
         raise BadInput(f"game {game!r} is unknown; accepted: {', '.join(GAME_SEATS)}")
-    if threads is not None and not is_whole(threads, 1):
-        raise BadInput(f"threads {threads!r} is out of range; accepted: 1 or more")
-    if cluster is not None and threads is not None:
-        raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
-    how: dict[str, Any] = {"overwrite": overwrite, "repair": repair, "threads": threads, "progress": progress, "note": note}
+    check_threads(threads, cluster)
+    how: dict[str, Any] = {
+        "overwrite": overwrite,
+        "repair": repair,
+        "threads": threads,
+        "progress": progress,
+        "note": note,
+        "begun": begun,
+    }
     with ExitStack() as stack:
         workers = None
         if cluster is not None:
@@ -86,14 +92,17 @@ def _choose(
     threads: int | None,
     progress: Callable[[int, int], None] | None,
     note: Callable[[str], object],
+    begun: Callable[[], object],
     workers: Cluster | None,
 ) -> Choices:
     """Answer, see :func:`choose`."""
 
     def answered(work: ChoiceWork, answer: Callable[[Kept], Choices]) -> Choices:
         if out is None:
+            begun()
             return answer(Kept())
         with KeptInFolder(place_of(out), work, overwrite=overwrite, repair=repair, note=note) as kept:
+            begun()
             choices = kept.finished()
             if choices is None:
                 choices = answer(kept)
@@ -101,7 +110,7 @@ def _choose(
             return choices
 
     if game == "showcase":
-        return _showcase(options, out, answered, threads=threads, progress=progress, cluster=workers)
+        return _showcase(options, out, answered, begun, threads=threads, progress=progress, cluster=workers)
     from simcore.choosing.average import average_elections
     from simcore.choosing.elections import answer_elections
     from simcore.choosing.question import ElectionsQuestion
@@ -158,6 +167,7 @@ def _showcase(
     options: dict[str, Any],
     out: str | Place | None,
     answered: Callable[[ChoiceWork, Callable[[Kept], Choices]], Choices],
+    begun: Callable[[], object],
     *,
     threads: int | None,
     progress: Callable[[int, int], None] | None,
@@ -173,6 +183,7 @@ def _showcase(
         if asked.seen.kind != "first":
             if out is not None:
                 raise BadInput(f"out {str(out)!r} does not go with this view: its answer is exact, no worlds are drawn")
+            begun()
             return answer_view(asked)
         work = ChoiceWork(asked.describe(), asked.seen.ruleset)
         return answered(work, lambda kept: answer_view(asked, kept=kept, threads=threads, progress=progress, cluster=cluster))

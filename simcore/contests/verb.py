@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from simcore.batches.beside import PAGES, TABLES, is_page
 from simcore.batches.partfile import file_sha256, open_parquet, part_paths, write_atomically
 from simcore.batches.places import Place, file_size, place_of
-from simcore.batches.run import Interrupted, available_threads, workers_of
+from simcore.batches.run import Interrupted, check_threads, workers_of
 from simcore.batches.store import MANIFEST, Store
 from simcore.contests.contest import Contest, make_contest
 from simcore.contests.mistakes import cards_schema, judge_cards
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from simcore.batches.cluster import Cluster
 
-__all__ = ["CARDS", "RESULT", "check_threads", "compare", "run_contest"]
+__all__ = ["CARDS", "RESULT", "compare", "run_contest"]
 
 RESULT, CARDS = "result.json", "cards.parquet"
 
@@ -77,18 +77,6 @@ def compare(
     )
 
 
-def check_threads(threads: int | None, cluster: str | None) -> None:
-    """Check how many threads are asked for.
-
-    Raises:
-        BadInput: none, or a number beside a cluster.
-    """
-    if cluster is not None and threads is not None:
-        raise BadInput(f"threads {threads} does not go with a cluster; accepted: left out (every worker has its own)")
-    if threads is not None and threads < 1:
-        raise BadInput(f"threads {threads} is out of range; accepted: 1 or more")
-
-
 def run_contest(
     contest: Contest,
     *,
@@ -101,8 +89,7 @@ def run_contest(
     cluster: str | None = None,
 ) -> Comparison:
     """Run a checked comparison; see :func:`compare`."""
-    check_threads(threads, cluster)
-    threads = min(available_threads() if threads is None else threads, 1024)
+    threads = check_threads(threads, cluster)
     with ExitStack() as stack:
         try:
             workers = None if cluster is None else workers_of(cluster, stack, note)

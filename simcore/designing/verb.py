@@ -14,7 +14,7 @@ import numpy as np
 from simcore.batches.backends import backend_for
 from simcore.batches.config import Config
 from simcore.batches.places import check_folder
-from simcore.batches.run import available_threads, run_simulation
+from simcore.batches.run import check_threads, run_simulation
 from simcore.batches.single import fresh_folder, write_manifest
 from simcore.designing.drama import Story, story_of
 from simcore.designing.question import BalanceQuestion, forced
@@ -86,6 +86,7 @@ def balance(
     overwrite: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
+    begun: Callable[[], object] = lambda: None,
     **options: Any,
 ) -> Balance:
     """Report a ruleset's balance; with ``against`` also what another changes, on the same deals.
@@ -96,6 +97,7 @@ def balance(
         overwrite: replace the result that is in ``out``.
         threads: default all cores; changes no figure.
         progress: called with (steps done, steps in all).
+        begun: called once, when all is checked and the work begins.
         options: as :meth:`simcore.designing.question.BalanceQuestion.of`: ruleset, against, deals, traced, players, player, seed,
             confidence.
 
@@ -106,10 +108,12 @@ def balance(
         SimcoreError: an option is not accepted, a player failed, or the folder cannot be written.
         Interrupted: Ctrl-C.
     """
+    threads = check_threads(threads)
     question = BalanceQuestion.of(game, **options)
     if out is not None:
         check_folder(out)
         fresh_folder(Path(out), overwrite=overwrite)
+    begun()
     found = answer(question, threads=threads, progress=progress)
     if out is not None:
         _write(found, question, Path(out))
@@ -119,7 +123,7 @@ def balance(
 def answer(question: BalanceQuestion, *, threads: int | None = None, progress: Progress | None = None) -> Balance:
     """Answer a checked question; see :func:`balance`."""
     start = time.monotonic()
-    threads = available_threads() if threads is None else threads
+    threads = check_threads(threads)
     sums: dict[tuple[str, str], tuple[Sums, tuple[int, ...]]] = {}
     steps = _Steps(question, progress)
     block = _BLOCK_SLOW if question.configs[0].slow else _BLOCK
