@@ -476,6 +476,30 @@ def test_a_worker_killed_while_results_are_taken_in_order(two: Processes, verb: 
     two.workers.pop().kill()
 
 
+@pytest.mark.usefixtures("small", "single")
+def test_the_only_worker_is_lost_as_its_results_are_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other was named to Dask for them; one that comes later does them again."""
+    pytest.importorskip("distributed", reason="needs the extra 'cluster'")
+    processes, fetched = Processes(tmp_path), Cluster._fetched
+
+    def lost(self: Cluster, tasks: list[Any]) -> dict[Any, Any]:
+        if len(processes.workers) == 1 and any(task.future.status == "finished" for task in tasks):
+            processes.workers[0].kill()
+            processes.workers[0].wait()
+            processes.add()
+        return fetched(self, tasks)
+
+    monkeypatch.setattr(Cluster, "_fetched", lost)
+    config = make_config("elections", deals=40_000, seed=4)
+    try:
+        processes.add()
+        spread = run_simulation(config, cluster=processes.address)
+    finally:
+        processes.close()
+    assert len(processes.workers) == 2
+    assert spread.summary_data() == run_simulation(config, threads=2).summary_data()
+
+
 def test_no_worker_of_this_version(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="needs the extra 'cluster'")
     processes = Processes(tmp_path)

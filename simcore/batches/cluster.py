@@ -14,6 +14,7 @@ Messages are pickles: a cluster is one's own machines, in one's own network or w
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import hashlib
 import importlib.metadata
@@ -29,6 +30,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import resource_tracker
@@ -431,7 +433,7 @@ class Cluster:
                 if time.monotonic() - self._looked > _LOOK:
                     self._ready()
                     for task in tasks:  # all who might have done it are gone
-                        if not task.done and not task.workers & self._slots.keys():
+                        if not task.done and self._orphaned(task):
                             task.future.cancel()
                             self._submit(task, ended)
                 if ordered and tasks[0].done:  # one only: while it is looked at, workers take up what they have, and want more
@@ -471,12 +473,29 @@ class Cluster:
         return [task for task in dict.fromkeys(found) if not task.done]
 
     def _fetched(self, tasks: list[_Task]) -> dict[_Task, Any]:
-        """Return the results of those tasks that have one, fetched together: one by one costs three times as much."""
+        """Return the results of those tasks that have one, fetched together: one by one costs three times as much.
+
+        Dask would wait for ever for one that was lost with all who may do it again.
+        """
         good = [task for task in tasks if task.future.status == "finished"]
+        if not good:
+            return {}
+        fetching = asyncio.run_coroutine_threadsafe(
+            self._client.gather([task.future for task in good], asynchronous=True), self._client.loop.asyncio_loop
+        )
+        while not wait_for([fetching], _LOOK).done:
+            self._ready()
+            for task in good:
+                if self._orphaned(task):
+                    task.future.cancel()
         try:
-            return dict(zip(good, self._client.gather([task.future for task in good]), strict=True))
+            return dict(zip(good, fetching.result(), strict=True))
         except Exception:  # one of them was lost meanwhile: each is looked at by itself
             return {}
+
+    def _orphaned(self, task: _Task) -> bool:
+        """Tell whether all workers are gone that a task was given to."""
+        return not task.workers & self._slots.keys()
 
     def _finished(self, task: _Task, results: dict[_Task, Any], sizes: Sizes) -> bool:
         """Take a task's result; returns whether there is one, otherwise the task is to be given out again."""
