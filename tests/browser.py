@@ -1,4 +1,4 @@
-"""Pages in a real browser: each in a frame as wide as a phone, light and dark; what it says on its console, what sticks out."""
+"""Pages in a real browser, in a frame as wide as a phone or a screen: what its console says, what sticks out."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ addEventListener("load", () => {{
     return {{
       title: page.title, width: root.scrollWidth, background: style.backgroundColor, height: root.scrollHeight,
       out: out.slice(0, 5).map(e => e.tagName + "." + (e.getAttribute("class") || "") + " " + e.textContent.slice(0, 40)),
+      cut: [...page.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent.slice(0, 80)),
       plots: page.querySelectorAll("svg.plot").length, wide: page.querySelectorAll(".scroll").length,
     }};
   }});
@@ -30,14 +31,14 @@ addEventListener("load", () => {{
 </script>"""
 
 
-def look(pages: list[str], folder: Path, *, dark: bool) -> tuple[list[dict[str, object]], list[str]]:
-    """Return facts about each page in a frame 390 px wide, and everything the console said."""
+def look(pages: list[str], folder: Path, *, dark: bool, width: int = _PHONE) -> tuple[list[dict[str, object]], list[str]]:
+    """Return facts about each page in a frame so many pixels wide, and everything the console said."""
     frames = "".join(
-        f'<iframe width="{_PHONE}" height="900" style="border:0" srcdoc="{html.escape(page, quote=True)}"></iframe>'
+        f'<iframe width="{width}" height="900" style="border:0" srcdoc="{html.escape(page, quote=True)}"></iframe>'
         for page in pages
     )
     harness = folder / "harness.html"
-    harness.write_text(_HARNESS.format(frames=frames, width=_PHONE), "utf-8")
+    harness.write_text(_HARNESS.format(frames=frames, width=width), "utf-8")
     assert CHROMIUM is not None
     done = subprocess.run(
         [

@@ -66,6 +66,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     simcore.balance("elections", deals=80, traced=16, seed=4, against=ruleset_file(folder), out=folder / "balance")
     simcore.balance("showcase", deals=40, traced=8, seed=4, ruleset="showcase-magri", players="greedy", out=folder / "fair")
     simcore.compare("elections", "greedy", "random", "expert", deals=16, seed=4, solved=0, out=folder / "contest")
+    simcore.compare("elections", "greedy", "random", contract="all", deals=16, seed=4, solved=0, out=folder / "contracts")
     simcore.simulate("elections", deals=400, seed=7, contract="spades-clubs", hands=True, players="expert", out=folder / "hands")
     return folder
 
@@ -307,3 +308,12 @@ def test_pages_in_a_browser(results: Path, tmp_path: Path, dark: bool) -> None:
     assert [fact["out"] for fact in facts if fact["out"]] == []
     assert len(facts) == len(NAMES) + 1
     assert all(fact["plots"] for fact in facts)
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: pages are not looked at in a browser")
+def test_no_table_is_wider_than_a_screen(results: Path, tmp_path: Path) -> None:
+    facts, _ = look(
+        [simcore.report(results / name).html for name in (*NAMES, "contest", "contracts")], tmp_path, dark=False, width=1200
+    )
+    assert {fact["width"] for fact in facts} == {1200}
+    assert [(fact["title"], fact["cut"]) for fact in facts if fact["cut"]] == []

@@ -191,13 +191,19 @@ def _framed(table: Element, caption: str, foot: str) -> Element:
 
 @dataclass(frozen=True)
 class Table:
-    """A table; ``marked`` are the numbers of rows to bring out, ``caption`` says what it shows, ``foot`` what the columns mean."""
+    """A table; ``caption`` says what it shows, ``foot`` what the columns mean.
+
+    Args:
+        marked: numbers of the rows to bring out.
+        stacked: small print stands below its figure, so that many columns find room.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[str | Cell]]
     caption: str = ""
     foot: str = ""
     marked: Sequence[int] = ()
+    stacked: bool = False
 
     def html(self) -> Element:
         head = [
@@ -208,7 +214,8 @@ class Table:
             tag("tr", [self._cell(i, cell) for i, cell in enumerate(row)], class_="marked" if number in self.marked else None)
             for number, row in enumerate(self.rows)
         ]
-        return _framed(tag("table", tag("thead", tag("tr", head)), tag("tbody", body)), self.caption, self.foot)
+        table = tag("table", tag("thead", tag("tr", head)), tag("tbody", body), class_="stacked" if self.stacked else None)
+        return _framed(table, self.caption, self.foot)
 
     def _cell(self, place: int, cell: str | Cell) -> Element:
         content: Child = cell if isinstance(cell, str) else [cell.text, cell.small and tag("small", " " + cell.small)]

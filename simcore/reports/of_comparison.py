@@ -147,31 +147,28 @@ def _pairs(data: Data) -> Section:
         sign=True,
         reference=0.0,
     )
-    columns = [Column("", left=True), Column("verdict", left=True), Column("difference"), Column(f"{confidence} interval")]
-    columns += [Column("s.e.")]
+    columns = [Column("", left=True), Column("verdict", left=True), Column(f"difference, {confidence} interval"), Column("s.e.")]
     columns += [Column("first wins", hint="share of playings won; a first place shared counts in part"), Column("first better")]
-    columns += [Column("for, equal, against", hint=f"{data['unit']}s")]
     columns += [Column("p (Holm)")] if data["sprt"] is None else [Column("statistic")]
-    columns += [Column(f"{data['unit']}s")]
+    columns += [Column(f"{data['unit']}s: for, equal, against")]
     table = Table(
         columns,
         [
             [
                 _label(row, names),
                 verdict_text(row),
-                _mean(row),
-                _interval(row),
+                Cell(_mean(row), _interval(row)),
                 figure_text(row["stderr"], 3),
                 Cell(_share(row), interval_text(row["win_low"], row["win_high"], 1, percent=True)),
                 _chance(row["chance"]),
-                f"{row['units_for_a']:,}, {row['units_equal']:,}, {row['units_for_b']:,}",
                 _p(row),
-                f"{row['units']:,}",
+                Cell(f"{row['units']:,}", f"{row['units_for_a']:,}, {row['units_equal']:,}, {row['units_for_b']:,}"),
             ]
             for row in rows
         ],
         marked=[number for number, row in enumerate(rows) if row["verdict"] != "open"],
         foot=_foot(data),
+        stacked=True,
     )
     return Section("Who is better", [bars, table])
 
