@@ -63,12 +63,13 @@ def command(
     --save; `simcore replay --trace FILE` shows and checks it.  Answers may also come from a pipe, one a line.
     """
     from simcore.batches.config import make_config
-    from simcore.batches.sessions import Session
+    from simcore.batches.sessions import Session, check_seat
 
     for item in player:
         if item.partition("=")[0].upper() == me.upper():
             raise BadInput(f"player {item!r} is for your own seat; accepted: the others'")
     config = make_config(game, first=first or 0, deals=1, players=others, player=player, **options)
+    check_seat(config, me)
     path = save or Path(f"{game}-{config.seed}-{config.first}.jsonl")
     _check_writable(path)
     note(f"seed {config.seed}", quiet)

@@ -69,9 +69,10 @@ def command(
     else:
         deals = 1 if deals is None else deals
         config = make_config(game, first=first or 0, deals=deals, **options)
+    traces = replaying.replay_config(config, double_dummy=double_dummy, explain=explain)
     note(f"seed {config.seed}", quiet)
     notes_before(config, quiet)
-    _print(replaying.replay_config(config, double_dummy=double_dummy, explain=explain), format_)
+    _print(traces, format_)
     return 0
 
 

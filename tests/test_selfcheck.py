@@ -100,3 +100,10 @@ def test_other_bytes_and_a_run_that_fails_are_found(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(checks.sys, "executable", "/bin/false")
     with pytest.raises(Wrong, match="the run failed"):
         checks._killed(tmp_path, 1)
+
+
+def test_a_folder_that_cannot_be_written_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["selfcheck", "--dir", "/proc", "--quiet"])
+    assert stop.value.code == 1
+    assert "folder '/proc' cannot be written" in capsys.readouterr().err

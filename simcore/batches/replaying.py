@@ -30,13 +30,19 @@ _OF_OTHERS = {
 
 
 def replay_config(config: Config, *, double_dummy: bool = False, explain: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the trace of every deal of a config (one a contract or trump where all are played).
+    """Return the traces of every deal of a config (one a contract or trump where all are played), as they are played.
 
     Args:
         double_dummy: also what each card cost (:mod:`simcore.batches.costs`).
         explain: also what a player saw and thought at each decision (:mod:`simcore.batches.explaining`): SPEC, SEAT=SPEC or SEAT.
+
+    Raises:
+        BadInput: no such seat or player to explain, before anything is played.
     """
-    asked = None if explain is None else parse_asked(explain, config.game, config)
+    return _traces(config, double_dummy, None if explain is None else parse_asked(explain, config.game, config))
+
+
+def _traces(config: Config, double_dummy: bool, asked: Asked | None) -> Iterator[dict[str, Any]]:
     choices = [config]
     if config.contract == "all":
         choices = [replace(config, contract=contract) for contract in config.ruleset.contract_ids]

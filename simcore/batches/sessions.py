@@ -23,9 +23,21 @@ from simcore.rng import STREAM, open_streams, seed_words
 from simcore.rules import TRUMPS
 from simcore.specs import Player, parse_player
 
-__all__ = ["Session"]
+__all__ = ["Session", "check_seat"]
 
 _State = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def check_seat(config: Config, me: str) -> int:
+    """Return the number of the person's seat.
+
+    Raises:
+        BadInput: no such seat, or several deals.
+    """
+    for name, value in (("contract", config.contract), ("trump", config.trump)):
+        if value == "all":
+            raise BadInput(f"{name} 'all' is not one deal; accepted: a single one")
+    return seat_index(me, config.game, "seat")
 
 
 class Session:
@@ -43,10 +55,7 @@ class Session:
     """
 
     def __init__(self, config: Config, me: str) -> None:
-        self.me = seat_index(me, config.game, "seat")
-        for name, value in (("contract", config.contract), ("trump", config.trump)):
-            if value == "all":
-                raise BadInput(f"{name} 'all' is not one deal; accepted: a single one")
+        self.me = check_seat(config, me)
         players = [_as_pointers(player) for player in config.players]
         players[self.me] = Player("you", (EXTERNAL, EXTERNAL, EXTERNAL))
         self.config = replace(config, players=tuple(players))

@@ -35,6 +35,7 @@ from simcore.batches.replaying import replay_config
 from simcore.batches.run import available_threads, run_simulation
 from simcore.batches.solving import solve
 from simcore.deals.dealing import deal_hands, deal_showcase
+from simcore.errors import RunError
 from simcore.selfcheck import plain
 
 __all__ = ["Verdict", "machine", "run_checks"]
@@ -82,9 +83,16 @@ def run_checks(*, long: bool = False, folder: Path | None = None) -> Iterator[Ve
     Args:
         long: look at twenty-five times as much.
         folder: where files are written for a while; by default the system's folder for temporary ones.
+
+    Raises:
+        RunError: it cannot be written.
     """
     size = _LONG if long else 1
-    with tempfile.TemporaryDirectory(prefix="simcore-selfcheck-", dir=folder) as temporary:
+    try:
+        made = tempfile.TemporaryDirectory(prefix="simcore-selfcheck-", dir=folder)
+    except OSError as error:
+        raise RunError(f"folder {str(folder or tempfile.tempdir)!r} cannot be written: {error.strerror}") from None
+    with made as temporary:
         place = Path(temporary)
         checks: list[tuple[str, Callable[[], str]]] = [
             ("Elections against a plain engine", lambda: _games("elections", 12 * size)),
