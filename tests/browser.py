@@ -57,7 +57,7 @@ def look(pages: list[str], folder: Path, *, dark: bool, width: int = _PHONE) -> 
         ],
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=1800,
     )
     found = re.search(r'<pre id="facts">(.*?)</pre>', done.stdout, re.DOTALL)
     assert found, done.stderr[-2000:]

@@ -37,8 +37,10 @@ def bucket() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def keep_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command called in the tests' own process does not end it, even if a thread of it is late on a loaded machine."""
+    """A command called in the tests' own process does not end it, even if a thread of it is late on a loaded machine.  Nor is a
+    player of a file too slow there, whose first decision may have to compile."""
     monkeypatch.setattr("cli.main._end", sys.exit)
+    monkeypatch.setattr("simcore.plugins.DEFAULT_LIMIT", 600.0)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

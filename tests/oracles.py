@@ -83,7 +83,7 @@ def run_python(code: str, root: Path = ROOT, env: Mapping[str, str] | None = Non
         cwd=root,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

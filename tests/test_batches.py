@@ -350,11 +350,11 @@ def test_ctrl_c_leaves_complete_parts_and_status_130(tmp_path: Path) -> None:
     ]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
-            deadline = time.monotonic() + 600
+            deadline = time.monotonic() + 1800
             while not (folder / "part-00000.parquet").exists() and process.poll() is None and time.monotonic() < deadline:
                 time.sleep(0.05)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=600)
+            out, err = process.communicate(timeout=1800)
         finally:
             process.kill()
     assert process.returncode == 130, err

@@ -24,7 +24,7 @@ def run(*args: str, status: int = 0, stdin: str | bytes = "", cwd: Path = ROOT, 
         env=os.environ | {"PYTHONPATH": str(ROOT)} | env,
         input=data,
         capture_output=True,
-        timeout=300,
+        timeout=1800,
     )
     result = subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode("utf-8", "surrogateescape"), done.stderr.decode("utf-8", "surrogateescape")
@@ -259,7 +259,7 @@ def test_suit_symbols_never_crash_a_terminal(game: str) -> None:
 
 def test_a_closed_pipe_ends_quietly() -> None:
     command = f"{sys.executable} -m cli.main deal --deals 200000 --seed 1 | head -n 2"
-    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=1800)
     assert done.stdout.startswith("% PBN")
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr

@@ -207,7 +207,7 @@ class Processes:
 
     @staticmethod
     def until(there: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + 600
+        deadline = time.monotonic() + 1800
         while not there():
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -406,7 +406,7 @@ def test_driver_killed_interrupted_and_resumed(two: Processes, tmp_path: Path) -
             while "in the middle" not in (text := process.stderr.readline()):
                 assert text, "ended before it was in the middle"
             process.send_signal(stop)
-            _, told = process.communicate(timeout=600)
+            _, told = process.communicate(timeout=1800)
         assert process.returncode == status, told
         assert "Traceback" not in told
         if status == 130:
@@ -596,7 +596,7 @@ def test_processes_of_this_machine_and_ctrl_c(tmp_path: Path) -> None:
         try:
             Processes.until(lambda: parts_of(tmp_path / "run") > 1)
             os.killpg(process.pid, signal.SIGINT)
-            _, told = process.communicate(timeout=600)
+            _, told = process.communicate(timeout=1800)
         finally:
             process.kill()
     assert process.returncode == 130, told

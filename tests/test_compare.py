@@ -578,11 +578,11 @@ def test_ctrl_c_ends_with_130_and_the_command_that_goes_on(tmp_path: Path) -> No
         text=True,
     )
     try:
-        deadline = time.monotonic() + 600
+        deadline = time.monotonic() + 1800
         while not (tmp_path / "out" / "part-00001.parquet").exists() and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=600)
+        _, err = process.communicate(timeout=1800)
     finally:
         if process.poll() is None:
             process.kill()

@@ -804,7 +804,7 @@ def test_the_same_with_and_without_jit_and_in_a_second_process() -> None:
     for disable in ("0", "1", "0"):
         env = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": disable}
         command = [sys.executable, "-W", "error::RuntimeWarning", "-c", _SCRIPT]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=1800)
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1] == outputs[2]

@@ -387,7 +387,7 @@ def _run(**env: str) -> str:
         env=os.environ | {"PYTHONPATH": str(ROOT)} | env,
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -428,5 +428,5 @@ def test_no_uint64_became_a_float(tmp_path: Path) -> None:
     """numba makes float64 of uint64 next to int64: no variable of the kernels may have that type.  On a cold cache, which also
     shows that compiling from nothing works."""
     env = os.environ | {"PYTHONPATH": str(ROOT), "SIMCORE_CACHE_DIR": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", _TYPES], env=env, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, "-c", _TYPES], env=env, capture_output=True, text=True, timeout=1800)
     assert done.returncode == 0, done.stdout + done.stderr

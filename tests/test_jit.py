@@ -81,7 +81,7 @@ def test_two_processes_at_once_on_a_cold_cache(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     for process in running:
-        out, errors = process.communicate(timeout=600)
+        out, errors = process.communicate(timeout=1800)
         assert (process.returncode, out.split()) == (0, ["8", "False"]), errors
 
 

@@ -66,7 +66,7 @@ def test_killed_at_the_head_of_a_cluster(verb: str, tmp_path: Path) -> None:
 def test_a_full_disk(verb: str, tmp_path: Path) -> None:
     small = {"choose": [*ANSWER, "--max-deals", 20_000], "compare": [*CONTEST, "--deals", 2000]}[verb]
     done = alone(*small, "--out", tmp_path / "whole", status=None)
-    with tmpfs(tmp_path / "disk", "200k") as disk:
+    with tmpfs(tmp_path / "disk", {"choose": "200k", "compare": "300k"}[verb]) as disk:  # room for the first parts, even at a time
         for _ in range(2):
             stopped = alone(*small, "--out", disk / "run", status=1)
             assert last_line(stopped) == f"simcore: writing to '{disk / 'run'}' failed: No space left on device"
@@ -92,11 +92,11 @@ def test_a_closed_pipe_and_a_locale_without_letters(tmp_path: Path) -> None:
         line = " ".join([sys.executable, "-m", "cli.main", *map(str, command), "--out", str(tmp_path / verb)])
         shell = f"export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0; {line}"
         first = subprocess.run(
-            ["bash", "-c", f"{shell} | true; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=300
+            ["bash", "-c", f"{shell} | true; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=1800
         )
         assert first.returncode == 141, first.stderr
         assert "Traceback" not in first.stderr
-        again = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=300)
+        again = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=1800)
         assert again.returncode in (0, 3), again.stderr
         assert again.stdout.isascii()
         assert b"Traceback" not in again.stderr

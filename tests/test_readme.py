@@ -25,7 +25,7 @@ COMMANDS = [
 
 def _run(argv: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
-    return subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=600)
+    return subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=1800)
 
 
 @pytest.fixture(scope="module")

@@ -693,7 +693,7 @@ def test_the_same_with_and_without_jit() -> None:
     for disable in ("0", "1"):
         env = os.environ | {"PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": disable}
         command = [sys.executable, "-c", _SCRIPT]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=1800)
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1]

@@ -285,7 +285,7 @@ def test_ctrl_c_is_status_130_with_the_command(run: Call, tmp_path: Path) -> Non
             assert process.stdout is not None
             assert json.loads(process.stdout.readline())["deal"] == 0
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=300)
+            _, errors = process.communicate(timeout=1800)
         finally:
             process.kill()
     assert process.returncode == 130
