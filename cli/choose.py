@@ -18,7 +18,7 @@ from cli.options import (
     quiet_option,
     use_options,
 )
-from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_json, utf8
+from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_be_replaced, to_json, utf8
 from simcore.errors import BadInput
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def _sampled(game: str, options: dict[str, Any], quiet: bool, module: str) -> Ch
         options["seed"] = draw_seed() if seed is None else parse_seed(seed)
     else:
         nothing_else_goes_with("resume", "repair", "threads", "cluster", "format_", "quiet")
+    replaced = to_be_replaced(out, options["overwrite"])
     try:
         with progress_bar(1, "worlds" if options["hand"] or options.get("view") else "deals", quiet) as progress:
             if resume is not None:
@@ -134,7 +135,7 @@ def _sampled(game: str, options: dict[str, Any], quiet: bool, module: str) -> Ch
             return choose(game, progress=progress, **options | how)
     except KeyboardInterrupt:
         known = resume is not None or seed is not None
-        return interrupted(out or resume, *([] if known else ["--seed", str(options["seed"])]))
+        return interrupted(out or resume, *([] if known else ["--seed", str(options["seed"])]), replaced=replaced)
 
 
 def _report(choices: Choices, format_: str, quiet: bool, text: Callable[[Choices], str]) -> int:

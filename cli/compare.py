@@ -21,7 +21,7 @@ from cli.options import (
     range_options,
     use_options,
 )
-from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_json, utf8
+from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_be_replaced, to_json, utf8
 
 if TYPE_CHECKING:
     from simcore.contests.result import Comparison
@@ -100,6 +100,7 @@ def command(
     if resume is None:
         assert game is not None
         contest = make_contest(game, players, **options | {"first": options["first"] or 0})
+    replaced = to_be_replaced(out, overwrite)
     note(f"seed {contest.base.seed}", quiet)
     for text in contest.notes:
         note(f"simcore: {text}", quiet)
@@ -120,7 +121,8 @@ def command(
         if out is not None:
             _write_more(result, out, overwrite, quiet)
     except (Interrupted, KeyboardInterrupt):
-        return interrupted(out, *([] if resume is not None or options["seed"] is not None else ["--seed", str(contest.base.seed)]))
+        known = resume is not None or options["seed"] is not None
+        return interrupted(out, *([] if known else ["--seed", str(contest.base.seed)]), replaced=replaced)
     _print(result, format_, out)
     playings = sum(len(played.sums["playings"]) if played.sums.units else 0 for played in result.cells) * len(contest.seatings)
     note(f"{playings:,} playings in {result.seconds:.2f} s on {result.threads} thread(s)", quiet)

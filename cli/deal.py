@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.options import condition_options, format_option, quiet_option, range_options, use_options
-from cli.output import note, to_json
+from cli.output import interrupted, note, to_json
 from simcore.errors import BadInput
 
 if TYPE_CHECKING:
@@ -47,6 +47,17 @@ def command(
     if format_ == "pbn":
         extra = "".join(f" --{name} {value!r}" for name, value in (("known", known), ("where", where)) if value is not None)
         click.echo(f"% PBN 2.1\n% simcore deal {game} --seed {number} --first {start} --deals {deals}{extra}")
+    try:
+        tried = _print(game, number, start, deals, plan, format_)
+    except KeyboardInterrupt:
+        return interrupted(None, *([] if seed is not None else ["--seed", str(number)]))
+    if plan is not None:
+        note(f"{tried:,} deals tried: acceptance {100 * deals / tried:.3g} %", quiet)
+    return 0
+
+
+def _print(game: str, number: int, start: int, deals: int, plan: Plan | None, format_: str) -> int:
+    """Print deals as they are dealt; returns how many were tried."""
     tried = 0
     for block in range(start, start + deals, _BLOCK):
         size = min(_BLOCK, start + deals - block)
@@ -61,9 +72,7 @@ def command(
             click.echo(begin + ",\n".join(lines) + ("]" if block + size == start + deals else ""))
         else:
             click.echo("\n".join(lines))
-    if plan is not None:
-        note(f"{tried:,} deals tried: acceptance {100 * deals / tried:.3g} %", quiet)
-    return 0
+    return tried
 
 
 def _deal(game: str, seed: int, first: int, deals: int, plan: Plan | None) -> tuple[Any, Any, Any, int]:

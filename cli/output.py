@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simcore.errors import SimcoreError
+
 if TYPE_CHECKING:
     from simcore.batches.config import Config
 
@@ -62,11 +64,22 @@ def notes_before(config: Config, quiet: bool) -> None:
     note_if_cold(quiet)
 
 
-def interrupted(out: Any, *more: str) -> int:
+def to_be_replaced(out: Any, overwrite: bool) -> bytes | None:
+    """Return the manifest of the run that --overwrite replaces, to be given to :func:`interrupted`; None where there is none."""
+    from simcore.batches.store import MANIFEST
+
+    with suppress(OSError, SimcoreError):
+        return bytes((out / MANIFEST).read_bytes()) if overwrite else None
+    return None
+
+
+def interrupted(out: Any, *more: str, replaced: bytes | None = None) -> int:
     """Say how to go on after Ctrl-C: by the same command, without what must be said only once; returns the exit status."""
     given = [arg for arg in sys.argv[1:] if arg not in ("--overwrite", "--repair")]
     what = "to run again"
-    if out:
+    if replaced is not None and to_be_replaced(out, True) == replaced:
+        given, what = sys.argv[1:], f"nothing of the run in {str(out)!r} was replaced; to run again"
+    elif out:
         what = f"complete parts are in {str(out)!r}; to go on" if _saved(out) else "nothing was saved; to run again"
     click.echo(f"simcore: interrupted; {what}: {shlex.join(['simcore', *given, *more])}", err=True)
     return 130

@@ -19,7 +19,7 @@ from cli.options import (
     range_options,
     use_options,
 )
-from cli.output import colour_wanted, note, notes_before, to_json, utf8
+from cli.output import colour_wanted, interrupted, note, notes_before, to_json, utf8
 from simcore.errors import BadInput
 
 __all__ = ["command"]
@@ -72,7 +72,10 @@ def command(
     traces = replaying.replay_config(config, double_dummy=double_dummy, explain=explain)
     note(f"seed {config.seed}", quiet)
     notes_before(config, quiet)
-    _print(traces, format_)
+    try:
+        _print(traces, format_)
+    except KeyboardInterrupt:
+        return interrupted(None, *([] if run is not None or options["seed"] is not None else ["--seed", str(config.seed)]))
     return 0
 
 

@@ -20,7 +20,7 @@ from cli.options import (
     range_options,
     use_options,
 )
-from cli.output import interrupted, note, notes_before, number, progress_bar, text_table, to_csv, to_json
+from cli.output import interrupted, note, notes_before, number, progress_bar, text_table, to_be_replaced, to_csv, to_json
 
 if TYPE_CHECKING:
     from simcore.batches.places import Place
@@ -80,6 +80,7 @@ def command(
         config = make_config(game, **options)
     check_folder_options(out, overwrite=overwrite, repair=repair)
     check_threads(threads, cluster)
+    replaced = to_be_replaced(out, overwrite)
     note(f"seed {config.seed}", quiet)
     notes_before(config, quiet)
     try:
@@ -96,7 +97,7 @@ def command(
             )
     except Interrupted:
         seed_known = resume is not None or options["seed"] is not None
-        return interrupted(out, *([] if seed_known else ["--seed", str(config.seed)]))
+        return interrupted(out, *([] if seed_known else ["--seed", str(config.seed)]), replaced=replaced)
     data = result.summary_data()
     if format_ == "json":
         click.echo(to_json(data))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cli.options import Choices, OutType, check_folder_options, folder_options, format_option, quiet_option, use_options
-from cli.output import interrupted, note, note_if_cold, progress_bar, text_table, to_json
+from cli.output import interrupted, note, note_if_cold, progress_bar, text_table, to_be_replaced, to_json
 from simcore.errors import BadInput
 
 if TYPE_CHECKING:
@@ -99,6 +99,7 @@ def _run(
     check_folder_options(out, overwrite=overwrite, repair=repair)
     if options["deal"] is None and options["file"] is None:
         raise BadInput("no deal is given; accepted: --deal PBN or --file deals.pbn")
+    replaced = to_be_replaced(out, overwrite)
     problem = make_problem(game=game, **options)
     note_if_cold(quiet, "four_root" if game == "elections" else "two_play")
     try:
@@ -121,7 +122,7 @@ def _run(
                     for text in pieces:
                         click.echo(text)
     except KeyboardInterrupt:
-        return interrupted(out)
+        return interrupted(out, replaced=replaced)
     if out is not None:
         note(f"{deals:,} deals solved in {seconds:.2f} s on {threads} thread(s)\ntables in {out}", quiet)
     return 0

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import resource
+import shlex
 import shutil
 import signal
 import subprocess
@@ -23,6 +24,7 @@ import pytest
 
 from cli.main import main
 from simcore.batches import parts as parts_module
+from simcore.batches import run as run_module
 from simcore.batches.config import make_config
 from simcore.batches.partfile import part_paths
 from simcore.batches.replaying import config_of_run
@@ -128,6 +130,48 @@ def wait_for_parts(folder: Path, count: int, process: subprocess.Popen[str]) -> 
     while (len(part_paths(folder)) if folder.is_dir() else 0) < count and process.poll() is None:
         assert time.monotonic() < deadline
         time.sleep(0.002)
+
+
+# ------------------------------------------------------------------ Ctrl-C
+
+
+def test_ctrl_c_before_anything_is_replaced_keeps_overwrite(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command printed has to work when it is given: the old run is still there."""
+    folder = tmp_path / "run"
+    run("simulate", "elections", "--deals", 80, "--seed", 9, "--out", folder)
+    args = ["simulate", "elections", "--deals", "80", "--seed", "8", "--overwrite", "--out", str(folder)]
+    monkeypatch.setattr(sys, "argv", ["simcore", *args])
+
+    def stopped(*_: Any, **__: Any) -> Any:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(run_module, "Store", stopped)
+        done = run(*args, status=130)
+    assert last_line(done).endswith(
+        f"nothing of the run in {str(folder)!r} was replaced; to run again: {shlex.join(['simcore', *args])}"
+    )
+    with monkeypatch.context() as patched:
+        patched.setattr(run_module, "_filled", stopped)
+        done = run(*args, status=130)
+    args.remove("--overwrite")
+    assert last_line(done).endswith(shlex.join(["simcore", *args]))
+    run(*args)
+
+
+@pytest.mark.parametrize("args", [["deal", "--deals", "9"], ["replay", "elections", "--deals", "9"]])
+def test_ctrl_c_of_what_is_printed(run: Run, args: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from cli import deal, replay
+
+    def stopped(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    for module in (deal, replay):
+        monkeypatch.setattr(module, "_print", stopped)
+    monkeypatch.setattr(sys, "argv", ["simcore", *args])
+    done = run(*args, status=130)
+    seed = done.stderr.split()[1]
+    assert last_line(done) == f"simcore: interrupted; to run again: simcore {' '.join(args)} --seed {seed}"
 
 
 # ------------------------------------------------------------------ SIGKILL
