@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_survival import alone, contents, last_line, started, tmpfs, wait_for_parts
+from test_survival import CLOSED_PIPE, alone, contents, last_line, started, tmpfs, wait_for_parts
 
 from simcore.batches.partfile import part_paths
 
@@ -91,9 +91,7 @@ def test_a_closed_pipe_and_a_locale_without_letters(tmp_path: Path) -> None:
     for verb, command in small.items():
         line = " ".join([sys.executable, "-m", "cli.main", *map(str, command), "--out", str(tmp_path / verb)])
         shell = f"export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0; {line}"
-        first = subprocess.run(
-            ["bash", "-c", f"{shell} | true; exit ${{PIPESTATUS[0]}}"], capture_output=True, text=True, timeout=1800
-        )
+        first = subprocess.run(["bash", "-c", f"{CLOSED_PIPE} {shell} >&3"], capture_output=True, text=True, timeout=1800)
         assert first.returncode == 141, first.stderr
         assert "Traceback" not in first.stderr
         again = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=1800)

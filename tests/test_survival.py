@@ -473,10 +473,14 @@ def test_a_file_where_the_folder_should_be(run: Run, tmp_path: Path) -> None:
 # ------------------------------------------------------------------ streams and surroundings
 
 
+#: In bash: a pipe as file 3 that nobody reads any more.
+CLOSED_PIPE = "exec 3> >(exit); wait $!;"
+
+
 @pytest.mark.parametrize(
     ("shell", "status", "words"),
     [
-        ("{} --format json | true; exit ${{PIPESTATUS[0]}}", 141, None),
+        (f"{CLOSED_PIPE} {{}} --format json >&3", 141, None),
         ("{} > /dev/full", 1, "simcore: failed: No space left on device"),
         ("{} 2> /dev/full", 0, None),
         ("{} 2>&-", 0, None),
