@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 
 from simcore.bits import nth_set_bit, popcount
-from simcore.elections import expert, many_at_once, policies
+from simcore.elections import expert, expert_many, lanes, policies
 from simcore.rng import pick
 from simcore.showcase import expert as showcase_expert
 from simcore.showcase import policies as showcase_policies
@@ -59,7 +59,7 @@ def expert_play(view, rules, stream):
 
 @njit
 def expert_play_many(views, rules):
-    many_at_once.expert_many(views, rules, np.empty(1, many_at_once.QUESTIONS)[0])
+    expert_many.expert_many(views, rules, np.empty(1, lanes.QUESTIONS)[0])
 
 
 @njit

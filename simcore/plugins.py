@@ -241,7 +241,7 @@ def _compiled(function: Any, game: str) -> tuple[int, Any]:
 @cache
 def _compiled_many(function: Any) -> tuple[int, Any]:
     """Return the pointer of a function that plays many deals of Elections at once."""
-    from simcore.elections.many_at_once import VIEWS
+    from simcore.elections.lanes import VIEWS
 
     return pointers.many_pointer(function, VIEWS, ELECTIONS_RULES)
 

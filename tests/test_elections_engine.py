@@ -23,7 +23,7 @@ from simcore.cards import SEATS, cards_of, format_hand
 from simcore.deals.shuffle import lots_of_round
 from simcore.elections import auction, engine, play, policies, rows, state
 from simcore.elections.engine import advance, apply, force_contract, prepare, start_deal
-from simcore.elections.many_at_once import BLOCK, LANES, QUESTIONS, VIEWS
+from simcore.elections.lanes import BLOCK, LANES, QUESTIONS, VIEWS
 from simcore.elections.play import credits_of, result_of
 from simcore.elections.trace import trace, verify_trace
 from simcore.elections.two_at_once import DEAL_STATE

@@ -17,7 +17,7 @@ import simcore
 from simcore.batches.config import make_config
 from simcore.batches.replaying import config_of_run, replay_config, verify
 from simcore.elections import state as elections_state
-from simcore.elections.many_at_once import VIEWS
+from simcore.elections.lanes import VIEWS
 from simcore.errors import BadInput, PlayerError, PlayerStuck
 from simcore.showcase import state as showcase_state
 from tests import naive
@@ -33,7 +33,8 @@ from numba import njit
 import numpy as np
 import simcore.elections.policies as elections
 from simcore.elections.expert import expert_play as decide_one
-from simcore.elections.many_at_once import QUESTIONS, expert_many
+from simcore.elections.expert_many import expert_many
+from simcore.elections.lanes import QUESTIONS
 import simcore.showcase.policies as showcase
 from simcore.bits import nth_set_bit, popcount
 from simcore.players import GREEDY, RANDOM

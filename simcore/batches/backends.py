@@ -352,7 +352,7 @@ class ElectionsBackend(GameBackend):
         table, view = new_table()[0], new_view()[0]
         streams = np.zeros(4, STREAM).view(np.recarray)
         if self._lockstep is not None and not show:
-            from simcore.elections.many_at_once import BLOCK, QUESTIONS, VIEWS
+            from simcore.elections.lanes import BLOCK, QUESTIONS, VIEWS
             from simcore.elections.two_at_once import DEAL_STATE
 
             views = _record(VIEWS)

@@ -1,6 +1,6 @@
 """The estimates of the built-in player ``expert`` of Elections: tables, and formulas written once for both that play by them.
 
-``expert_play`` (expert.py) chooses one card; ``many_at_once.py`` plays many deals in lockstep.  There these functions are the
+``expert_play`` (expert.py) chooses one card; ``expert_many.py`` one in each of many deals.  There these functions are the
 bodies of loops over deals that LLVM turns into vector instructions, so they are free of branches: what depends on a condition is
 computed and chosen, and a table is read once, at an index chosen before.  All from the view: cards seen, voids shown, who partners
 whom.
@@ -27,6 +27,7 @@ Words of the arguments:
 from __future__ import annotations
 
 from math import comb
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,7 @@ __all__ = [
     "mean_of_suit",
     "most_pays",
     "none_of",
+    "points_of",
     "ruff_estimate",
     "table_terms",
     "throw_estimate",
@@ -280,6 +282,12 @@ def _estimate(card: U64, points: I64, value: I64, x: I64, leading: I64, common: 
     kept = points * either(points > 0, _KEEP, -_KEEP_N)
     score = common + x * (2 * value + leading) - 256 * value - kept - later_worth
     return (score << 6) | np.int64(_LAST - np.uint64(ctz(card)))
+
+
+@inlined
+def points_of(rules: Any, contract: U64, card: U64) -> I64:
+    """Return a card's points in 64ths (of no card, anything)."""
+    return 64 * np.int64(rules.card_points[contract, np.uint64(ctz(card)) & _LAST])
 
 
 @inlined

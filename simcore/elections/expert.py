@@ -16,7 +16,7 @@ Candidates are the strongest and the weakest card of a suit, of those that would
 every odd card (one whose points are not the usual ones of its suit): the cards between hardly ever are the best.
 
 The estimates stand in estimates.py, where their words are explained.  Where four of these players play many deals of a forced
-contract, many_at_once.py chooses among the same candidates by the same estimates.
+contract, expert_many.py chooses among the same candidates by the same estimates.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from simcore.elections.estimates import (
     mean_of_suit,
     most_pays,
     none_of,
+    points_of,
     ruff_estimate,
     table_terms,
     throw_estimate,
@@ -97,12 +98,6 @@ def _mean_of_suit(rules: Any, contract: U64, suit: U64, cards: U64, n: I64) -> I
     return mean_of_suit(usual, _odd_points(rules, contract, cards), n)
 
 
-@inlined
-def _points_of(rules: Any, contract: U64, card: U64) -> I64:
-    """Return a card's points in 64ths."""
-    return 64 * np.int64(rules.card_points[contract, np.uint64(ctz(card))])
-
-
 # ---- leads and discards, suit by suit -----------------------------------------------------------------------------------------
 
 
@@ -137,7 +132,7 @@ def _lead(
     while odd != ZERO:
         card = lowest_bit(odd)
         odd ^= card
-        points = _points_of(rules, contract, card)
+        points = points_of(rules, contract, card)
         estimate = lead_estimate(
             card, points, False, out, mask, n, none, m, up, partner, leading, here, table, scale, common, keep, ours
         )
@@ -171,7 +166,7 @@ def _throw(
     while odd != ZERO:
         card = lowest_bit(odd)
         odd ^= card
-        points = _points_of(rules, contract, card)
+        points = points_of(rules, contract, card)
         best = max(best, throw_estimate(card, points, False, out, n, m, up, here, x_wanted, x_unwanted, table, scale, common))
     return best
 
@@ -244,11 +239,11 @@ def expert_play(view: Any, rules: Any) -> U64:
     here, seats, keep, ours, x_wanted, x_unwanted = table_terms(
         out, trumps_out, mask, none, trump_mask, led == trump, ruffed, winning, won, up, waiting, partner, pays, e_all, e_led
     )
-    here += _points_of(rules, contract, view.trick_cards[0])
+    here += points_of(rules, contract, view.trick_cards[0])
     if behind < 2:
-        here += _points_of(rules, contract, view.trick_cards[1])
+        here += points_of(rules, contract, view.trick_cards[1])
         if behind < 1:
-            here += _points_of(rules, contract, view.trick_cards[2])
+            here += points_of(rules, contract, view.trick_cards[2])
 
     if follows:
         m = popcount(legal)
@@ -281,7 +276,7 @@ def expert_play(view: Any, rules: Any) -> U64:
             card = lowest_bit(odd)
             odd ^= card
             estimate = follow_estimate(
-                card, _points_of(rules, contract, card), card & winners != ZERO, card == weakest, out, mask, n, none, m, up,
+                card, points_of(rules, contract, card), card & winners != ZERO, card == weakest, out, mask, n, none, m, up,
                 leading, here, seats, keep, ours, x_wanted, x_unwanted, table, scale,
             )  # fmt: skip
             best = max(best, estimate)
@@ -307,7 +302,7 @@ def expert_play(view: Any, rules: Any) -> U64:
             card = lowest_bit(choice)
             choice ^= card
             estimate = ruff_estimate(
-                card, _points_of(rules, contract, card), card & winners != ZERO, card == weakest, trumps_out, trump_mask, waiting,
+                card, points_of(rules, contract, card), card & winners != ZERO, card == weakest, trumps_out, trump_mask, waiting,
                 mask, none, trumps_held, up, partner, leading, here, x_wanted, x_unwanted, table, scale,
             )  # fmt: skip
             best = max(best, estimate)

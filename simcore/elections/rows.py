@@ -14,7 +14,8 @@ from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ZERO, borrowed, either, popcount
 from simcore.deals.shuffle import deal_four, lots_of_round
 from simcore.elections.engine import advance, force_contract, forced_by_lot, start_deal
-from simcore.elections.many_at_once import LANES, play_many, put_down
+from simcore.elections.lanes import LANES
+from simcore.elections.many_at_once import play_many, put_down
 from simcore.elections.play import DRAW, LOSS, WIN, credits_of, result_from, result_of
 from simcore.elections.state import PLAYED, PLAYING
 from simcore.elections.two_at_once import play_two
