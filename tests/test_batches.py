@@ -248,6 +248,13 @@ def test_summary_against_plain_arithmetic() -> None:
         assert row["stderr"] == pytest.approx(stderr)
         assert row["units"] == units
         assert row["win_low"] < row["attackers_win"] < row["win_high"]
+        # how often it is played: units are all rounds, also those in which it is not
+        a_round = np.array([r["contract"] == row["contract"] for r in rows]).reshape(-1, 8).sum(axis=1)
+        played = np.array([r["status"] == "played" for r in rows]).reshape(-1, 8).sum(axis=1)
+        residuals = a_round - row["share"] * played
+        stderr = np.sqrt((residuals**2).sum() * 1000 / 999) / played.sum()
+        assert row["share_low"] < row["share"] < row["share_high"]
+        assert row["share_high"] - row["share_low"] == pytest.approx(2 * 1.96 * stderr, rel=0.05)
     for seat in data["seats"]:
         column = np.array([r[f"credit_{seat['seat'].lower()}"] for r in rows]).reshape(-1, 8).mean(axis=1)
         assert seat["mean_credit"] == pytest.approx(column.mean())
@@ -256,6 +263,15 @@ def test_summary_against_plain_arithmetic() -> None:
     points = np.array(forced.table().column("points_attackers").to_pylist())
     assert forced.summary_data()["rows"][0]["stderr"] == pytest.approx(points.std(ddof=1) / np.sqrt(500))
     assert forced.summary().to_pylist() == forced.summary_data()["rows"]
+    assert forced.summary_data()["rows"][0]["share_low"] is None, "the caller has chosen it"
+    for chance in (
+        simcore.simulate("elections", seed=6, deals=500, contract="random").summary_data(),
+        simcore.simulate("showcase", seed=6, deals=500).summary_data(),
+    ):
+        for row in chance["rows"]:
+            share = row["deals"] / 500
+            assert row["share"] == share
+            assert row["share_high"] - row["share_low"] == pytest.approx(2 * 1.96 * np.sqrt(share * (1 - share) / 500), rel=0.05)
 
 
 def test_tiny_runs_have_no_nan_anywhere() -> None:

@@ -22,12 +22,29 @@ def _estimate(row: np.ndarray, what: str) -> Estimate:
     return ratio_estimate(clusters, deals, points, nn, np_, pp)
 
 
+def _share(config: Config, deals: int, squares: int, played: int) -> Estimate:
+    """Return a contract's share of the deals played, where the players or chance decide it.
+
+    Args:
+        deals: of the contract; squares: the sum of their squares over rounds.
+
+    A round plays eight deals, which is taken as fixed: where deals are passed out the standard error is a little too large, and
+    so it is where the run cuts a round.
+    """
+    if config.contract == "random":
+        return mean_estimate(played, deals, deals)
+    rounds = (config.first + config.deals - 1) // 8 - config.first // 8 + 1
+    a_round = mean_estimate(rounds, deals, squares)
+    stderr = a_round.stderr * rounds / played if played and a_round.stderr is not None else None
+    return Estimate(deals / played if played else None, stderr, rounds, played)
+
+
 def summarise(config: Config, tally: dict[str, np.ndarray], confidence: float = 0.95) -> dict[str, Any]:
     """Return the summary as plain data: what was run, and ``rows``, one a contract or trump.
 
-    In each row of Elections: deals, share of the deals, the attackers' wins with an interval, the attackers' mean points with
-    standard error, the defenders' mean (their sum is fixed, so its standard error is the same).  The unit of statistics is the
-    round where the auction is played, else the deal.
+    In each row of Elections: deals, share of the deals (with an interval where it is not given), the attackers' wins with an
+    interval, the attackers' mean points with standard error, the defenders' mean (their sum is fixed, so its standard error is the
+    same).  The unit of statistics is the round where the auction is played, else the deal.
     """
     described = config.describe()
     head = {key: described[key] for key in ("game", "ruleset", "seed", "first", "deals", "players")}
@@ -50,11 +67,15 @@ def summarise(config: Config, tally: dict[str, np.ndarray], confidence: float = 
         deals = int(row[0])
         wins, points = _estimate(row, "wins"), _estimate(row, "points")
         low, high = wilson(wins, confidence)
+        decided = config.contract in (None, "random")
+        share_low, share_high = wilson(_share(config, deals, int(row[5]), played), confidence) if decided else (None, None)
         rows.append(
             {
                 "contract": contract.id,
                 "deals": deals,
                 "share": deals / played if played else None,
+                "share_low": share_low,
+                "share_high": share_high,
                 "attackers_win": wins.value,
                 "win_low": low,
                 "win_high": high,
@@ -85,16 +106,20 @@ def summarise(config: Config, tally: dict[str, np.ndarray], confidence: float = 
 def _summarise_showcase(config: Config, sums: np.ndarray, confidence: float) -> dict[str, Any]:
     """Return Showcase's rows, one a trump, and who wins over all of them; the unit of statistics is the deal."""
     rows = []
+    total = int(sums[:, 0].sum())
     for number, trump in enumerate(TRUMPS):
         deals, wins, points, squares = (int(value) for value in sums[number][:4])
         mean = mean_estimate(deals, points, squares)
         low, high = wilson(mean_estimate(deals, wins, wins), confidence)
+        share_low, share_high = wilson(mean_estimate(total, deals, deals), confidence) if config.trump is None else (None, None)
         if deals or config.trump is None:
             rows.append(
                 {
                     "trump": trump,
                     "deals": deals,
-                    "share": deals / int(sums[:, 0].sum()),
+                    "share": deals / total,
+                    "share_low": share_low,
+                    "share_high": share_high,
                     "namer_wins": wins / deals if deals else None,
                     "win_low": low,
                     "win_high": high,

@@ -10,7 +10,7 @@ import numpy as np
 
 from simcore.batches.config import GAME_SEATS, Config
 from simcore.batches.summary import summarise
-from simcore.reports.blocks import Block, Column, Note, Page, Section, Table, Text, Tile, Tiles
+from simcore.reports.blocks import Block, Cell, Column, Note, Page, Section, Table, Text, Tile, Tiles
 from simcore.reports.charts import Bar, Bars, Calibration, CalibrationPoint, Grid, Histogram, Span
 from simcore.reports.commands import reproduction
 from simcore.reports.markup import figure_text, interval_text
@@ -152,13 +152,9 @@ def _elections(result: Result, summary: dict[str, Any], ruleset: Ruleset) -> lis
         )
     )
     if auction:
-        shares = sorted(rows, key=lambda row: (-row["deals"], row["contract"]))
-        blocks.append(
-            Section(
-                "What is played",
-                [Bars([Bar(r["contract"], [Span(r["share"])]) for r in shares], "Share of deals played", percent=True)],
-            )
-        )
+        rows = sorted(rows, key=lambda row: (-row["deals"], row["contract"]))
+        shares = [Bar(row["contract"], [Span(row["share"], row["share_low"], row["share_high"])]) for row in rows]
+        blocks.append(Section("What is played", [Bars(shares, "Share of deals played", percent=True, foot=_FOOT)]))
     blocks.append(_distributions(result, summary, ruleset))
     if not auction and result.config["hands"]:
         blocks += _calibration(result, ruleset)
@@ -322,7 +318,7 @@ def _showcase(result: Result, summary: dict[str, Any]) -> list[Block]:
         [
             row["trump"],
             f"{row['deals']:,}",
-            _percent(row["share"]),
+            Cell(_percent(row["share"]), interval_text(row["share_low"], row["share_high"], 1, percent=True)),
             _percent(row["namer_wins"], 2),
             interval_text(row["win_low"], row["win_high"], 2, percent=True),
             figure_text(row["mean_namer"], 3),
