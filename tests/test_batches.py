@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from simcore.batches import parts as parts_module
 from simcore.batches import run as run_module
 from simcore.batches.config import make_config
 from simcore.batches.run import run_simulation
-from simcore.errors import BadInput, RunError
+from simcore.errors import BadInput, RunError, SimcoreError
 from simcore.rules import load_ruleset
 
 ROOT = Path(__file__).parent.parent
@@ -408,6 +409,12 @@ def test_ctrl_c_leaves_complete_parts_and_status_130(tmp_path: Path) -> None:
         ("showcase", {"dealer": "E"}, ["'E'", "N S"]),
         ("showcase", {"trump": "stars"}, ["'stars'", "all-trump"]),
         ("elections", {"players": {}}, ["players {}", "text"]),
+        ("elections", {"player": 3}, ["player 3", "SEAT=SPEC"]),
+        ("elections", {"deals": True}, ["deals True", "whole number"]),
+        ("elections", {"hands": "no"}, ["hands 'no'", "True or False"]),
+        ("elections", {"rounds": 2}, ["rounds 2", "True or False"]),
+        ("elections", {"file": ["x"]}, ["file ['x']", "a path"]),
+        ("elections", {"cluster": 3}, ["cluster 3", "local:2"]),
         ("elections", {"player": {"N": 3}}, ["player of seat 'N': 3", "text"]),
         ("elections", {"player": [3]}, ["player 3", "text"]),
         ("elections", {"deals": "10"}, ["deals '10'", "a whole number"]),
@@ -423,3 +430,29 @@ def test_bad_options_are_named(game: str, options: dict, words: list[str]) -> No
         simcore.simulate(game, **options)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_numbers_of_numpy_are_whole_numbers(tmp_path: Path) -> None:
+    options = {"seed": np.uint64(3), "first": np.int32(8), "deals": np.int64(16), "hands": np.bool_(True)}
+    simcore.simulate("elections", **options, rounds=True, out=tmp_path / "numpy")
+    simcore.simulate("elections", seed=3, first=8, deals=16, hands=True, rounds=True, out=tmp_path / "plain")
+    assert _files(tmp_path / "numpy") == _files(tmp_path / "plain")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: simcore.render({}), "accepted: what replay returns"),
+        (lambda: simcore.render(None), "accepted: what replay returns"),
+        (lambda: simcore.replay("elections", explain=5), "explain 5"),
+        (lambda: simcore.hands_to_pbn(None), "accepted: a pyarrow Table"),
+        (lambda: simcore.Deal.from_masks([1, 2, 4]), "3 hands; accepted: 4"),
+        (lambda: simcore.compare("elections", 1, 2), "player 1"),
+        (lambda: simcore.compare("elections", "greedy", "random", solved=1.5), "solved deals 1.5"),
+        (lambda: simcore.balance("elections", deals=8, out=4), "folder 4"),
+        (lambda: simcore.report(".", out=5), "folder 5"),
+    ],
+)
+def test_other_kinds_from_python_are_named(call: Callable[[], object], words: str) -> None:
+    with pytest.raises(SimcoreError, match=words):
+        call()

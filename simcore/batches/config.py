@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -183,11 +184,14 @@ def parse_pairs(text: str) -> str:
     return word
 
 
-def _check_kinds(whole: Mapping[str, Any], text: Mapping[str, Any]) -> None:
+def _check_kinds(whole: Mapping[str, Any], text: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> None:
     """Refuse values of options, by name, that are of another kind: what a command line cannot give, but Python can."""
     for name, value in whole.items():
-        if value is not None and not isinstance(value, (int, np.integer)):
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, np.integer))):
             raise BadInput(f"{name} {value!r} is not accepted; accepted: a whole number")
+    for name, value in (flags or {}).items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise BadInput(f"{name} {value!r} is not accepted; accepted: True or False")
     for name, value in text.items():
         if value is not None and not isinstance(value, str):
             raise BadInput(f"{name} {value!r} is not accepted; accepted: text, as on the command line")
@@ -200,7 +204,9 @@ def _players(
     specs = [players] * len(seats)
     if not isinstance(by_seat, Mapping):
         pairs = {}
-        for item in by_seat:
+        if not isinstance(by_seat, Sequence):
+            raise BadInput(f"player {by_seat!r} is not accepted; accepted: a mapping of seats, or a list of 'SEAT=SPEC'")
+        for item in [by_seat] if isinstance(by_seat, str) else by_seat:
             _check_kinds({}, {"player": item})
             seat, equals, spec = item.partition("=")
             if not equals:
@@ -259,7 +265,14 @@ def make_config(
     """
     if game not in GAME_SEATS:
         raise BadInput(f"game {game!r} is unknown; accepted: {', '.join(GAME_SEATS)}")
-    _check_kinds({"first": first, "deals": deals}, {"players": players, "known": known, "where": where})
+    _check_kinds(
+        {"first": first, "deals": deals},
+        {"players": players, "known": known, "where": where},
+        {"hands": hands, "rounds": rounds},
+    )
+    first, deals = int(first), None if deals is None else int(deals)
+    if file is not None and not isinstance(file, (str, PathLike)):
+        raise BadInput(f"file {file!r} is not accepted; accepted: a path")
     rules = load_ruleset(ruleset if ruleset is not None else game, game)
     if game == "showcase":
         for name, value in (("contract", contract), ("pairs", pairs), ("declarer", declarer), ("file", file)):
@@ -308,8 +321,8 @@ def make_config(
         trump=trump,
         dealer=None if dealer is None else GAME_SEATS[game][seat_index(dealer, game, "dealer")],
         given=given,
-        hands=hands,
-        rounds=rounds,
+        hands=bool(hands),
+        rounds=bool(rounds),
         known=known,
         where=where,
     )

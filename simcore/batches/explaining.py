@@ -45,6 +45,8 @@ def parse_asked(text: str, game: str, config: Config | None = None) -> Asked:
     Raises:
         BadInput: no such seat or player; a seat alone where nobody knows who played.
     """
+    if not isinstance(text, str):
+        raise BadInput(f"explain {text!r} is not accepted; accepted: text, as on the command line")
     seats = GAME_SEATS[game]
     seat, equals, spec = text.partition("=")
     # an option's '=' stands behind a colon

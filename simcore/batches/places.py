@@ -200,8 +200,10 @@ def check_folder(folder: str | Path | None) -> None:
     """Refuse an address where only a folder will do.
 
     Raises:
-        BadInput: it is an address.
+        BadInput: it is an address, or no path at all.
     """
+    if folder is not None:
+        place_of(folder)
     if folder is not None and is_bucket(str(folder)):
         raise BadInput(f"out {str(folder)!r} is an address; accepted: a folder")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from simcore.batches.backends import backend_for
-from simcore.batches.config import Config, make_config
+from simcore.batches.config import GAME_SEATS, Config, make_config
 from simcore.batches.costs import add_costs
 from simcore.batches.explaining import Asked, add_explanations, explanation_lines, parse_asked
 from simcore.batches.partfile import file_sha256
@@ -233,7 +233,13 @@ def check_traces(
 
 
 def render(trace: dict[str, Any], *, symbols: bool = True, colour: bool = False) -> str:
-    """Draw a trace as text: hands, auction, every trick with its winner, the score, and explanations if there are any."""
+    """Draw a trace as text: hands, auction, every trick with its winner, the score, and explanations if there are any.
+
+    Raises:
+        BadInput: it is no trace of either game.
+    """
+    if not isinstance(trace, dict) or trace.get("game") not in GAME_SEATS:
+        raise BadInput(f"trace {str(trace)[:60]!r} is none of {' or '.join(GAME_SEATS)}; accepted: what replay returns")
     if trace["game"] == "elections":
         from simcore.elections.trace import render as draw
     else:

@@ -249,6 +249,8 @@ def check_threads(threads: int | None, cluster: str | None = None) -> int:
 
         if threads is not None:
             raise BadInput(f"threads {threads!r} does not go with a cluster; accepted: left out (every worker has its own)")
+        if not isinstance(cluster, str):
+            raise BadInput(f"cluster {cluster!r} is not accepted; accepted: text, as 'local:2'")
         parse_address(cluster)
     if threads is None:
         return min(available_threads(), MOST_THREADS)

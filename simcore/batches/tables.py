@@ -103,6 +103,8 @@ def hands_to_pbn(table: Any, first: str = "N") -> list[str]:
     Raises:
         BadInput: the table has no hand columns.
     """
+    if not hasattr(table, "column_names"):
+        raise BadInput(f"{type(table).__name__} is no table; accepted: a pyarrow Table simulated with --hands")
     seats = "".join(seat for seat in GAME_SEATS["elections"] if f"hand_{seat.lower()}" in table.column_names)
     if not seats:
         raise BadInput("the table has no columns hand_n …; accepted: a table simulated with --hands")

@@ -25,7 +25,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from simcore.batches.config import GAME_SEATS, Config, make_config, parse_pairs
+from simcore.batches.config import GAME_SEATS, Config, is_whole, make_config, parse_pairs
 from simcore.contests.sequential import Sprt, parse_sprt
 from simcore.errors import BadInput
 from simcore.rules import TRUMPS, Contract, Ruleset
@@ -322,16 +322,19 @@ def make_contest(
             raise BadInput(f"{name} {value} cuts a round: with the auction the unit is eight deals; accepted: as {nearest}")
     if not 0.5 <= confidence <= 0.999999 or not math.isfinite(confidence):
         raise BadInput(f"confidence {confidence!r} is out of range; accepted: 0.5 to 0.999999, as in 0.95")
+    for player in players:
+        if not isinstance(player, str):
+            raise BadInput(f"player {player!r} is not accepted; accepted: text, as on the command line")
     contestants = _players(list(players), game, player_files)
     if sprt is not None and len(contestants) > 2:
         raise BadInput(f"sprt {sprt!r} goes with two players; there are {len(contestants)}; accepted: without sprt, or two players")
     # a card of Elections takes longer to judge the more are still out: whole deals only where asked
     solved = 10 if solved is None else solved
     solve_from = (1 if game == "showcase" else 4) if solve_from is None else solve_from
-    if solved < 0:
-        raise BadInput(f"solved deals {solved} are out of range; accepted: 0 or more")
-    if not 1 <= solve_from <= 13:
-        raise BadInput(f"trick {solve_from} to solve from is out of range; accepted: 1 to 13")
+    if not is_whole(solved, 0, 1 << 128):
+        raise BadInput(f"solved deals {solved!r} are out of range; accepted: 0 or more")
+    if not is_whole(solve_from, 1, 13):
+        raise BadInput(f"trick {solve_from!r} to solve from is out of range; accepted: 1 to 13")
     return Contest(
         base=base,
         players=contestants,
@@ -339,7 +342,7 @@ def make_contest(
         seatings=seatings,
         confidence=float(confidence),
         sprt=None if sprt is None else parse_sprt(sprt),
-        solved=min(solved, base.deals),
-        solve_from=solve_from,
+        solved=min(int(solved), base.deals),
+        solve_from=int(solve_from),
         given={key: str(value) for key, value in (("ruleset", ruleset), ("file", options.get("file"))) if _named(value)},
     )

@@ -41,7 +41,13 @@ class Deal:
 
     @classmethod
     def from_masks(cls, masks: Sequence[int] | np.ndarray) -> Deal:
-        """Make a deal of four uint64 masks, N E S W."""
+        """Make a deal of four uint64 masks, N E S W.
+
+        Raises:
+            NotationError: fewer or more.
+        """
+        if len(masks) != 4:
+            raise NotationError(f"a deal has {len(masks)} hands; accepted: 4, N E S W")
         north, east, south, west = (Hand(int(mask)) for mask in masks)
         return cls((north, east, south, west))
 

@@ -53,7 +53,7 @@ def report(folder: str | Place, *, out: str | Place | Sequence[str | Place] = ()
         BadInput: the folder holds no result, or one that cannot be read; a file to write is of another form or in the way.
         RunError: a table is missing or damaged, or a file cannot be written.
     """
-    files = [place_of(path) for path in ([out] if isinstance(out, str | Place) else out)]
+    files = [place_of(path) for path in (out if isinstance(out, Sequence) and not isinstance(out, str) else [out])]
     for path in files:
         _check_target(path, overwrite=overwrite)
     result = open_result(folder)
