@@ -162,11 +162,13 @@ def progress_bar(total: int, unit: str, quiet: bool) -> Iterator[Callable[[int, 
             return
         last[0] = now
         rate = (done - first[0]) / max(now - start[0], 1e-9)
-        left = (total - done) / rate if rate > 0 else 0.0
         filled = 30 * done // total
         bar = "#" * filled + "." * (30 - filled)
-        seconds = f"{int(left) // 60}:{int(left) % 60:02d}"
-        sys.stderr.write(f"\r[{bar}] {100 * done / total:5.1f} %  {rate:,.0f} {unit}/s  {seconds} left ")
+        line = f"[{bar}] {100 * done / total:5.1f} %"
+        if rate > 0:  # before the second look nobody knows
+            left = int((total - done) / rate)
+            line += f"  {rate:,.0f} {unit}/s  {left // 60}:{left % 60:02d} left"
+        sys.stderr.write(f"\r{line:<78}")
         sys.stderr.flush()
 
     try:

@@ -296,6 +296,26 @@ def test_lists() -> None:
     assert "kernels ready" in run("warm").stdout
 
 
+def test_progress_says_no_rate_and_no_time_left_before_it_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    from cli import output
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    clock = iter([0.0, 1.0, 3.0, 200.0])
+    monkeypatch.setattr(output.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with output.progress_bar(10_000, "deals", quiet=False) as progress:
+        assert progress is not None
+        for done in (1000, 7000, 7001):
+            progress(done, 10_000)
+    first, second, third, empty, _ = sys.stderr.getvalue().split("\r")[1:]  # type: ignore[attr-defined]
+    assert first.split("]")[1].strip() == "10.0 %"
+    assert second.split("]")[1].strip() == "70.0 %  2,000 deals/s  0:01 left"
+    assert len({len(line) for line in (first, second, third, empty)}) == 1, "nothing of a longer line is left behind a shorter one"
+
+
 def test_module_names_do_not_shadow_the_verbs() -> None:
     script = (
         "import simcore; simcore.simulate('elections', deals=8, seed=1); simcore.replay('elections', seed=1)\n"
