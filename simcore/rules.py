@@ -16,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 
@@ -335,8 +336,8 @@ def parse_ruleset(text: str, where: str = "ruleset") -> Ruleset:
         raise RulesError(f"{where}: not valid TOML: {error}") from None
     top = _Table(data, where)
     game = top.one_of("game", GAMES)
-    name = top.string("name")
-    title = top.string("title", default="")
+    name = top.line("name")
+    title = top.line("title", default="")
     top.string("note", default="")
     style = game
     if game == "showcase":
@@ -437,6 +438,13 @@ class _Table:
         except ValueError:  # a hexadecimal number of thousands of digits
             shown = "a number out of all range"
         return RulesError(f"{self.where}: key {key!r} has the value {shown}; accepted: {wanted}")
+
+    def line(self, key: str, default: str | None = None) -> str:
+        """Return a text that stands in lines for people: a line break or an escape sequence would garble them."""
+        value = self.string(key, default)
+        if any(category(letter) in ("Cc", "Cf", "Zl", "Zp") for letter in value):
+            raise self._bad(key, value, "a text on one line, without control characters")
+        return value
 
     def string(self, key: str, default: str | None = None) -> str:
         value = self._get(key, default, "a text")

@@ -314,6 +314,9 @@ def test_given_deals(tmp_path: Path) -> None:
     assert later.to_pylist() == own.drop_columns([f"hand_{s}" for s in "nesw"]).slice(7, 3).to_pylist()
     with pytest.raises(BadInput, match="up to 20"):
         simcore.simulate("elections", file=path, deals=21)
+    for first in (20, -1):
+        with pytest.raises(BadInput, match=rf"first {first} is not in the file .*accepted: 0 to 19"):
+            simcore.simulate("elections", file=path, first=first)
 
 
 def test_resume_after_an_interruption_gives_the_same_bytes(tmp_path: Path, small_parts: None) -> None:

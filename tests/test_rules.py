@@ -323,6 +323,9 @@ def wrong_values() -> list[tuple[str, list[str]]]:
         (changed('game = "elections"', 'game = ["elections"]'), ["'game'", "['elections']"]),
         (changed('name = "small"', 'name = ""'), ["'name'", "''", TEXTS]),
         (changed('name = "small"', 'name = " "'), ["'name'", "' '", TEXTS]),
+        (changed('name = "small"', r'name = "a\nb"'), ["'name'", r"'a\nb'", "on one line"]),
+        (changed('name = "small"', r'name = "\u001b[31mred"'), ["'name'", r"'\x1b[31mred'", "without control characters"]),
+        (changed('title = "a title"', r'title = "a\u202eb"'), ["'title'", r"'a\u202eb'", "without control characters"]),
         (changed('name = "small"', "name = 7"), ["'name'", "7", TEXTS]),
         (changed('title = "a title"', "title = 7"), ["'title'", "7", TEXTS]),
         (changed('note = "a note"', "note = false"), ["'note'", "False", TEXTS]),
@@ -614,9 +617,12 @@ def test_with_choices_changes_one_choice_and_nothing_else(name: str, key: str, v
     assert other.with_choices(**{key: base.choices[key]}).hash == base.hash
 
 
-@given(st.text(min_size=1), st.text(), st.integers(-500, 500))
-def test_with_choices_keeps_texts_of_any_kind(name: str, title: str, bonus: int) -> None:
-    text = SMALL.replace('"small"', to_toml(name)).replace('"a title"', to_toml(title))
+LINES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zl", "Zp"]))
+
+
+@given(LINES.filter(bool), LINES, st.text(), st.integers(-500, 500))
+def test_with_choices_keeps_texts_of_any_kind(name: str, title: str, note: str, bonus: int) -> None:
+    text = SMALL.replace('"small"', to_toml(name)).replace('"a title"', to_toml(title)).replace('"a note"', to_toml(note))
     try:
         base = parse_ruleset(text)
     except RulesError:
@@ -624,6 +630,7 @@ def test_with_choices_keeps_texts_of_any_kind(name: str, title: str, bonus: int)
         return
     other = base.with_choices(failure_bonus=bonus)
     assert (other.name, other.title, other.failure_bonus, other.contracts) == (name, title, bonus, base.contracts)
+    assert tomllib.loads(other.text)["note"] == note
 
 
 @pytest.mark.parametrize(

@@ -294,8 +294,9 @@ def make_config(
     given = None
     if file is not None:
         given = read_deals(file)
-        if first:
-            given = given[first:] if first < len(given) else given[:0]
+        if not 0 <= first < len(given):
+            raise BadInput(f"first {first} is not in the file {str(file)!r}; accepted: 0 to {len(given) - 1}")
+        given = given[first:]
         deals = len(given) if deals is None else deals
         if deals > len(given):
             raise BadInput(
