@@ -136,7 +136,7 @@ def _text(data: dict[str, Any]) -> str:
         [
             row["contract"],
             f"{row['deals']:,}",
-            number(row["share"], 1, percent=True),
+            *_share(row),
             number(row["attackers_win"], 2, percent=True),
             _interval(row, "win_low", "win_high"),
             number(row["mean_attackers"], 3, sign=True),
@@ -145,7 +145,15 @@ def _text(data: dict[str, Any]) -> str:
         ]
         for row in data["rows"]
     ]
-    header = ["contract", "deals", "share %", "attackers win %", f"{percent} interval", "attackers", "defenders", "± s.e."]
+    header = [
+        "contract",
+        *_share_header(data, percent),
+        "attackers win %",
+        f"{percent} interval",
+        "attackers",
+        "defenders",
+        "± s.e.",
+    ]
     lines.append(text_table(header, rows))
     lines.append("")
     lines.append("attackers, defenders: mean points a deal, each ± its standard error (their sum is fixed, so both have the same).")
@@ -169,8 +177,20 @@ def _condition_lines(data: dict[str, Any]) -> list[str]:
     return [*lines, f"{data['tried']:,} deals tried: acceptance {100 * data['acceptance']:.3g} %"]
 
 
-def _interval(row: dict[str, Any], low: str, high: str) -> str:
-    return f"{number(row[low], 2, percent=True)} … {number(row[high], 2, percent=True)}"
+def _interval(row: dict[str, Any], low: str, high: str, places: int = 2) -> str:
+    return f"{number(row[low], places, percent=True)} … {number(row[high], places, percent=True)}"
+
+
+def _share(row: dict[str, Any]) -> list[str]:
+    """Return the cells for how often a contract or trump is played: with an interval, where that is not given."""
+    share = [number(row["share"], 1, percent=True)]
+    return share if row["share_low"] is None else [*share, _interval(row, "share_low", "share_high", 1)]
+
+
+def _share_header(data: dict[str, Any], percent: str) -> list[str]:
+    """Return the heads of the columns of deals and shares."""
+    given = any(row["share_low"] is None for row in data["rows"])
+    return ["deals", "share %"] if given else ["deals", "share %", f"{percent} interval"]
 
 
 def _showcase_lines(data: dict[str, Any], percent: str) -> list[str]:
@@ -179,7 +199,7 @@ def _showcase_lines(data: dict[str, Any], percent: str) -> list[str]:
         [
             row["trump"],
             f"{row['deals']:,}",
-            number(row["share"], 1, percent=True),
+            *_share(row),
             number(row["namer_wins"], 2, percent=True),
             _interval(row, "win_low", "win_high"),
             number(row["mean_namer"], 3),
@@ -187,7 +207,8 @@ def _showcase_lines(data: dict[str, Any], percent: str) -> list[str]:
         ]
         for row in data["rows"]
     ]
-    lines = [text_table(["trump", "deals", "share %", "namer wins %", f"{percent} interval", "namer's tricks", "± s.e."], rows)]
+    header = ["trump", *_share_header(data, percent), "namer wins %", f"{percent} interval", "namer's tricks", "± s.e."]
+    lines = [text_table(header, rows)]
     if "wins" in data:
         who = {"N": "North", "elder": "the elder", "leader": "the second playout's leader", "namer": "the namer"}
         wins = [[who[row["who"]], number(row["share"], 2, percent=True), _interval(row, "low", "high")] for row in data["wins"]]

@@ -138,6 +138,18 @@ def test_simulate_formats_and_streams() -> None:
     assert re.search(r"seed \d+", quiet.stdout)
 
 
+@pytest.mark.parametrize("args", [["elections"], ["elections", "--contract", "random"], ["showcase"]])
+def test_how_often_is_played_has_an_interval_in_the_text_too(args: list[str]) -> None:
+    asked = ["simulate", *args, "--deals", "400", "--seed", "3", "--quiet"]
+    rows = json.loads(run(*asked, "--format", "json").stdout)["rows"]
+    text = run(*asked).stdout
+    assert text.count("95 % interval") >= 2
+    for row in rows:
+        name = row.get("contract") or row["trump"]
+        shares = [f"{100 * row[key]:.1f}" for key in ("share", "share_low", "share_high")]
+        assert re.search(rf"^{name} +{row['deals']} +{shares[0]} +{shares[1]} … {shares[2]} ", text, re.MULTILINE), name
+
+
 def test_a_seed_is_drawn_printed_and_reproduces() -> None:
     first = run("simulate", "elections", "--deals", "50")
     seed = re.search(r"^seed (\d+)$", first.stderr, re.MULTILINE)
