@@ -100,12 +100,6 @@ def _text(found: Balance) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _figure(row: dict[str, Any], side: dict[str, Any]) -> str:
-    from simcore.designing.tables import figure_form
-
-    return number(side["value"], **figure_form(row))
-
-
 def _half(row: dict[str, Any], low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return ""
@@ -113,6 +107,13 @@ def _half(row: dict[str, Any], low: float | None, high: float | None) -> str:
 
     form = figure_form(row) | {"sign": False}
     return f"±{number((high - low) / 2, **form)}"
+
+
+def _figure(row: dict[str, Any], side: dict[str, Any]) -> str:
+    """Return a ruleset's value of a row's figure, with half of its interval."""
+    from simcore.designing.tables import figure_form
+
+    return f"{number(side['value'], **figure_form(row))} {_half(row, side['low'], side['high'])}".strip()
 
 
 def _label(row: dict[str, Any]) -> str:
@@ -124,12 +125,9 @@ def _alone(rows: list[dict[str, Any]]) -> str:
     entries = list(dict.fromkeys(row["entry"] for row in rows))
     labels = list(dict.fromkeys(_label(row) for row in rows))
 
-    def cell(row: dict[str, Any]) -> str:
-        return f"{_figure(row, row)} {_half(row, row['low'], row['high'])}".strip()
-
     if len(entries) == 1:
-        return text_table(["", "value"], [[_label(row), cell(row)] for row in rows])
-    by = {(row["entry"], _label(row)): cell(row) for row in rows}
+        return text_table(["", "value"], [[_label(row), _figure(row, row)] for row in rows])
+    by = {(row["entry"], _label(row)): _figure(row, row) for row in rows}
     return text_table(
         ["", *labels], [[entry or "as played", *(by.get((entry, label), "-") for label in labels)] for entry in entries]
     )

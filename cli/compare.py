@@ -242,14 +242,20 @@ def _mistake_lines(data: dict[str, Any]) -> list[str]:
     rows = []
     for by, group in dict.fromkeys((row["by"], row["group"]) for row in data["mistakes"] if row["by"] in ("all", "kind", "role")):
         cells = [found.get((by, group, name)) for name in names]
-        shown = ["-" if row is None else f"{row['lost_a_card']:.3f} ({row['cards']:,})" for row in cells]
+        shown = ["-" if row is None else _lost(row) for row in cells]
         rows.append([group or "all", *shown])
     if not rows:
         return []
     unit = "points" if data["game"] == "elections" else "tricks"
     which = f"the first {data['solved']} deals from trick {data['solve_from']} on"
-    text = f"{unit} lost a card (cards) against perfect play, all hands seen: {which}"
+    text = f"{unit} lost a card ± standard error (cards) against perfect play, all hands seen: {which}"
     return ["", text_table(["cards", *names], rows), text]
+
+
+def _lost(row: dict[str, Any]) -> str:
+    """Return what a player lost a card, with its standard error if there is one, and the cards."""
+    error = "" if row["stderr"] is None else f" ±{number(row['stderr'], 3)}"
+    return f"{number(row['lost_a_card'], 3)}{error} ({row['cards']:,})"
 
 
 def _largest_lines(data: dict[str, Any]) -> list[str]:

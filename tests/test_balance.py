@@ -338,6 +338,8 @@ def test_command_line(tmp_path: Path) -> None:
     done = run(*args, "--against", str(changed), "--out", str(tmp_path / "out"))
     assert "elections (1) and elections (2)" in done.stdout
     assert "same" in done.stdout
+    won = next(line for line in done.stdout.splitlines() if "attackers win %" in line)
+    assert won.count("±") == 3, "each ruleset's, and the difference's"
     assert "seed 5" in done.stderr
     assert not list(tmp_path.glob("out/*tmp"))
     made = simcore.report(tmp_path / "out")

@@ -331,6 +331,18 @@ def test_costs_are_those_of_replay() -> None:
     assert all(row["cards"] == 52 for row in lost.values())
 
 
+def test_what_a_card_lost_has_its_error_in_the_text(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["compare", "showcase", "greedy", "random", "--deals", "8", "--seed", "4"]
+    for solved in (4, 1):
+        _, text, _ = run(capsys, *asked, "--solved", str(solved))
+        _, data, _ = run(capsys, *asked, "--solved", str(solved), "--format", "json")
+        rows = {row["player"]: row for row in json.loads(data)["mistakes"] if row["by"] == "all"}
+        line = next(line for line in text.splitlines() if line.startswith("all "))
+        for row in rows.values():
+            error = "" if solved == 1 else f" ±{row['stderr']:.3f}"  # one deal alone has none
+            assert f"{row['lost_a_card']:.3f}{error} ({row['cards']})" in line
+
+
 def test_costs_of_elections_from_a_late_trick() -> None:
     options: dict[str, Any] = {"contract": "spades-clubs", "deals": 8, "seed": 4, "solved": 2, "solve_from": 9}
     result = simcore.compare("elections", "greedy", "random", **options)
