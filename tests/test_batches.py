@@ -450,6 +450,8 @@ def test_numbers_of_numpy_are_whole_numbers(tmp_path: Path) -> None:
         (lambda: simcore.replay("elections", explain=5), "explain 5"),
         (lambda: simcore.hands_to_pbn(None), "accepted: a pyarrow Table"),
         (lambda: simcore.Deal.from_masks([1, 2, 4]), "3 hands; accepted: 4"),
+        (lambda: simcore.simulate("elections", deals=8, player=[None]), "player None"),
+        (lambda: simcore.simulate("elections", deals=8, player={"N": None}), "seat 'N': None"),
         (lambda: simcore.compare("elections", 1, 2), "player 1"),
         (lambda: simcore.compare("elections", "greedy", "random", solved=1.5), "solved deals 1.5"),
         (lambda: simcore.balance("elections", deals=8, out=4), "folder 4"),

@@ -30,6 +30,7 @@ __all__ = [
     "PAIRINGS",
     "SCHEMA_VERSION",
     "Config",
+    "check_text",
     "dealing_plan",
     "is_whole",
     "make_config",
@@ -184,6 +185,16 @@ def parse_pairs(text: str) -> str:
     return word
 
 
+def check_text(name: str, value: Any) -> None:
+    """Refuse an option that is no text.
+
+    Raises:
+        BadInput: it is something else.
+    """
+    if not isinstance(value, str):
+        raise BadInput(f"{name} {value!r} is not accepted; accepted: text, as on the command line")
+
+
 def _check_kinds(whole: Mapping[str, Any], text: Mapping[str, Any], flags: Mapping[str, Any] | None = None) -> None:
     """Refuse values of options, by name, that are of another kind: what a command line cannot give, but Python can."""
     for name, value in whole.items():
@@ -193,8 +204,8 @@ def _check_kinds(whole: Mapping[str, Any], text: Mapping[str, Any], flags: Mappi
         if not isinstance(value, (bool, np.bool_)):
             raise BadInput(f"{name} {value!r} is not accepted; accepted: True or False")
     for name, value in text.items():
-        if value is not None and not isinstance(value, str):
-            raise BadInput(f"{name} {value!r} is not accepted; accepted: text, as on the command line")
+        if value is not None:
+            check_text(name, value)
 
 
 def _players(
@@ -207,7 +218,7 @@ def _players(
         if not isinstance(by_seat, Sequence):
             raise BadInput(f"player {by_seat!r} is not accepted; accepted: a mapping of seats, or a list of 'SEAT=SPEC'")
         for item in [by_seat] if isinstance(by_seat, str) else by_seat:
-            _check_kinds({}, {"player": item})
+            check_text("player", item)
             seat, equals, spec = item.partition("=")
             if not equals:
                 raise BadInput(f"player {item!r} names no seat; accepted: SEAT=SPEC, as in 'N=greedy'")
@@ -216,7 +227,7 @@ def _players(
             pairs[seat] = spec
         by_seat = pairs
     for seat, spec in by_seat.items():
-        _check_kinds({}, {f"player of seat {seat!r}:": spec})
+        check_text(f"player of seat {seat!r}:", spec)
         specs[seat_index(seat, game, "player seat")] = spec
     return tuple(parse_player(spec, game, files) for spec in specs)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from simcore.batches.config import GAME_SEATS, Config
+from simcore.batches.config import GAME_SEATS, Config, check_text
 from simcore.cards import SUIT_LETTERS, SUIT_MASKS, format_card, format_hand, parse_card, parse_hand
 from simcore.errors import BadInput
 from simcore.players import DECISIONS, EXTERNAL
@@ -45,8 +45,7 @@ def parse_asked(text: str, game: str, config: Config | None = None) -> Asked:
     Raises:
         BadInput: no such seat or player; a seat alone where nobody knows who played.
     """
-    if not isinstance(text, str):
-        raise BadInput(f"explain {text!r} is not accepted; accepted: text, as on the command line")
+    check_text("explain", text)
     seats = GAME_SEATS[game]
     seat, equals, spec = text.partition("=")
     # an option's '=' stands behind a colon

@@ -25,7 +25,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from simcore.batches.config import GAME_SEATS, Config, is_whole, make_config, parse_pairs
+from simcore.batches.config import GAME_SEATS, Config, check_text, is_whole, make_config, parse_pairs
 from simcore.contests.sequential import Sprt, parse_sprt
 from simcore.errors import BadInput
 from simcore.rules import TRUMPS, Contract, Ruleset
@@ -323,8 +323,7 @@ def make_contest(
     if not 0.5 <= confidence <= 0.999999 or not math.isfinite(confidence):
         raise BadInput(f"confidence {confidence!r} is out of range; accepted: 0.5 to 0.999999, as in 0.95")
     for player in players:
-        if not isinstance(player, str):
-            raise BadInput(f"player {player!r} is not accepted; accepted: text, as on the command line")
+        check_text("player", player)
     contestants = _players(list(players), game, player_files)
     if sprt is not None and len(contestants) > 2:
         raise BadInput(f"sprt {sprt!r} goes with two players; there are {len(contestants)}; accepted: without sprt, or two players")
