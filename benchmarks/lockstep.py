@@ -25,7 +25,7 @@ def measured(contract: str) -> dict[str, float]:
     for name in DEALS:
         players = "random" if name == "random" else "expert"
         backends[name] = backend_for(make_config("elections", seed=1, deals=1_000_000, contract=contract, players=players))
-    backends["engine"]._experts = False
+    backends["engine"]._lockstep = None
     taken: dict[str, list[float]] = {name: [] for name in DEALS}
     for number in range(ROUNDS + 1):
         for name, backend in backends.items():
