@@ -5,9 +5,9 @@ run on a :class:`Solver`, which owns the memory of a thread; its kernels release
 side by side.  Both sides maximise their own points minus the other side's; since both sides' points have a fixed sum (E15), the
 margin gives the points.
 
-Files: ``four_state`` (layout), ``four_bits``, ``four_table`` (memory), ``four_compare`` (what a result rests on), ``four_bounds``
-and ``four_extremes`` (what is known without a search: sure tricks, points still out), ``four_order`` and ``four_order_points``
-(which card first), ``four_search`` (the search), ``four_root`` (contracts and drivers).
+Files: ``four_state`` (layout), ``four_bits``, ``four_table``, ``four_slabs`` and ``four_blocks`` (memory), ``four_compare`` (what a
+result rests on), ``four_bounds`` and ``four_extremes`` (what is known without a search: sure tricks, points still out),
+``four_order`` and ``four_order_points`` (which card first), ``four_search`` (the search), ``four_root`` (contracts and drivers).
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ import numpy as np
 from simcore.cards import FULL, SEATS, format_card, format_cards
 from simcore.errors import BadInput
 from simcore.rules import Contract, Ruleset
+from simcore.solvers.four_blocks import BLOCK, BLOCKS, FORGOTTEN, SHAPES, SLOTS, USED
 from simcore.solvers.four_root import NO_GUESS, TERMS, card_value, set_up, solve, solve_batch
 from simcore.solvers.four_state import NODES, U_WORDS, V_WORDS
-from simcore.solvers.four_table import BLOCK, BLOCKS, FORGOTTEN, SHAPES, SLOTS, USED, forget
+from simcore.solvers.four_table import forget
 
 __all__ = [
     "PAIRINGS",
@@ -79,8 +80,9 @@ class Solver:
         shapes = 1 << max(10, blocks.bit_length() - 1)
         self._u = np.zeros(U_WORDS, np.uint64)
         self._v = np.zeros(V_WORDS, np.int64)
-        self._keys = np.zeros((shapes, 3), np.uint64)
-        self._patterns = np.zeros(BLOCK * blocks + 64, np.uint64)  # lists are read past their end
+        self._keys = np.zeros((shapes, 4), np.uint64)
+        words = np.zeros(BLOCK * blocks + 64 + 8, np.uint64)  # lists are read past their end
+        self._patterns = words[(-words.ctypes.data >> 3) & 7 :][: BLOCK * blocks + 64]  # blocks are whole cache lines
         self._used = np.zeros(SLOTS + shapes, np.int64)
         self._used[BLOCKS] = 1
         self._hints = np.zeros(1 << 19, np.uint16)

@@ -20,7 +20,7 @@ from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import LANE_MASK
 from simcore.solvers.four_state import AVERAGE, MOST, PAIRING, POINTS, SCORES, TRICK, TRICKS, TRUMP
 
-__all__ = ["order_points_lead", "order_points_reply", "wish_of"]
+__all__ = ["order_points_lead", "order_points_reply", "wish_of", "wish_of_set"]
 
 _TOP = np.uint64(1 << 63)
 _LANE_START = np.uint64(48)
@@ -43,25 +43,38 @@ def _insert(v: Any, at: I64, end: I64, card: I64, score: I64) -> I64:
 def wish_of(v: Any, won: I64, left: I64, needed: I64) -> I64:
     """Return what a trick is worth, to both sides alike: the points of a trick, their sign as the open bonus makes it.
 
-    Counts the ways to share the other ``left - 1`` tricks in which side 0 gets ``needed`` points if it takes this one, and if not.
+    ``needed``: the points that side 0 wants from here on.
     """
     trick, most, total = v[TRICK], v[MOST], v[TRICKS]
     if most == 0 or 2 * won > total or 2 * (won + left) < total:
         return trick
+    wanted = ZERO
+    for taken in range(left + 1):
+        ahead = 2 * (won + taken) - total
+        outcome = trick * taken + (most if ahead > 0 else (most >> 1 if ahead == 0 else np.int64(0)))
+        if outcome >= needed:
+            wanted |= ONE << np.uint64(taken)
+    return wish_of_set(v, left, wanted)
+
+
+@inlined
+def wish_of_set(v: Any, left: I64, wanted: U64) -> I64:
+    """Return what a trick is worth where side 0 wants to take one of the numbers of tricks in ``wanted``, a bit each.
+
+    Counts the ways to share the other ``left - 1`` tricks in which it does so if it takes this one, and if not.
+    """
     balance = np.int64(0)
     ways = np.int64(1)
     before = np.int64(0)
     for taken in range(left + 1):
-        ahead = 2 * (won + taken) - total
-        outcome = trick * taken + (most if ahead > 0 else (most >> 1 if ahead == 0 else np.int64(0)))
-        enough = np.int64(1) if outcome >= needed else np.int64(0)
+        enough = np.int64((wanted >> np.uint64(taken)) & ONE)
         if taken != 0:
             balance += ways * (enough - before)
             ways = ways * (left - taken) // taken
         before = enough
     if balance == 0:
-        return trick
-    return abs(trick) if balance > 0 else -abs(trick)
+        return v[TRICK]
+    return abs(v[TRICK]) if balance > 0 else -abs(v[TRICK])
 
 
 @inlined

@@ -42,6 +42,7 @@ from simcore.solvers.four_state import (
     MINUS,
     MIXED,
     MOST,
+    OUTCOMES,
     PAIRING,
     PAIRS,
     PLUS,
@@ -262,7 +263,10 @@ def set_up(
     factor = 1 + v[HALVES]
     v[SCALE] = unit
     v[TRICK], v[MOST] = trick // unit * factor, most // unit * factor
-    v[KIND] = TRICKS_ONLY if trick > 0 and most == 0 else SCORING
+    if most != 0:
+        v[KIND] = OUTCOMES
+    else:
+        v[KIND] = TRICKS_ONLY if trick > 0 else SCORING
     _set_points(u, v, terms, low, every, unit, factor, live)
     owned = np.empty(4, np.uint64)
     for seat in range(4):
@@ -275,6 +279,8 @@ def set_up(
     number_pairs(u, owned)
     if 2 * won > total or 2 * lost > total:
         v[MOST] = 0  # decided before the root
+        if v[KIND] == OUTCOMES:
+            v[KIND] = SCORING
     # the cards on the table are plies already played
     u[U_ROWS + SHAPE] = shape_of(u)
     for n in range(played):
@@ -414,10 +420,7 @@ def value_between(
 def solve(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
     """Return the margin of side 0 at the root and the value to guess for a neighbouring position."""
     low, high = limits(u, v)
-    scores = False
-    for place in range(64):
-        scores = scores or v[POINTS + place] != 0
-    if v[KIND] == SCORING and v[MOST] > 0 and v[TRICK] == 0 and not scores:
+    if v[KIND] == OUTCOMES and v[MOST] > 0 and v[TRICK] == 0:
         # Only who takes more tricks counts: one or two questions to the search for tricks.
         most = v[MOST]
         v[KIND], v[MOST], v[TRICK] = TRICKS_ONLY, 0, 1
@@ -430,7 +433,7 @@ def solve(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, guess
             needed <= 1 or (needed - 1 <= left and at_least(u, v, keys, patterns, used, hints, needed - 1, _NO_LIMIT) >= needed - 1)
         ):
             margin = np.int64(0)
-        v[KIND], v[MOST], v[TRICK] = SCORING, most, 0
+        v[KIND], v[MOST], v[TRICK] = OUTCOMES, most, 0
         scale = v[SCALE] * most
         if v[HALVES] != 0:
             scale //= 2

@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from simcore._jit import I64, njit
+from simcore._jit import I64, U64, njit
 from simcore.bits import ONE, ZERO, borrowed, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import gather, lane_of, spread, suit_tops
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_compare import next_row, pin, shape_of, start_rows, take_over
 from simcore.solvers.four_extremes import counted_of, either_way, extremes, points_in, rest_on_trumps
 from simcore.solvers.four_order import order_follow, order_lead, order_void
-from simcore.solvers.four_order_points import order_points_lead, order_points_reply, wish_of
+from simcore.solvers.four_order_points import order_points_lead, order_points_reply, wish_of, wish_of_set
 from simcore.solvers.four_state import (
     BEST,
     CANON,
@@ -39,6 +39,7 @@ from simcore.solvers.four_state import (
     GAIN,
     HINT,
     HINT_SLOT,
+    HIT,
     KEY,
     KIND,
     LEADER,
@@ -52,6 +53,7 @@ from simcore.solvers.four_state import (
     MOST,
     NEXT,
     NODES,
+    OUTCOMES,
     PAIRING,
     PAIRS,
     POINTS,
@@ -66,6 +68,7 @@ from simcore.solvers.four_state import (
     TAKEN,
     TAKEN_TRICKS,
     TOPS,
+    TRICK,
     TRICKS,
     TRICKS_ONLY,
     TRIED,
@@ -84,15 +87,17 @@ from simcore.solvers.four_state import (
     WORDS,
 )
 from simcore.solvers.four_table import (
+    NO_BOUND,
+    biased,
+    bounds_found,
     find_slot,
-    lower_bound,
     pack,
     pattern_words,
     prefetch_slot,
     remember,
     search_table,
+    unbiased,
     unpack,
-    upper_bound,
 )
 
 __all__ = ["UNKNOWN", "at_least"]
@@ -106,6 +111,34 @@ _MIX2 = np.uint64(0xD6E8FEB86659FD93)
 _WANTED = np.uint64(0x1ADD1FD70CCB3FB)
 _M32 = np.uint64(32)
 _TAG = np.uint64(0xFFC0)
+
+
+@njit
+def _outcome(v: Any, taken: I64) -> I64:
+    """Return the points of side 0 if it takes so many tricks from the root on."""
+    ahead = 2 * (v[WON] + taken) - v[TRICKS]
+    return v[TRICK] * taken + (v[MOST] if ahead > 0 else (v[MOST] >> 1 if ahead == 0 else np.int64(0)))
+
+
+@njit
+def _outcomes_worth(v: Any, target: I64) -> U64:
+    """Return the numbers of tricks, a bit each, that bring side 0 ``target`` or more."""
+    outcomes = ZERO
+    for taken in range(14):
+        if _outcome(v, taken) >= target:
+            outcomes |= ONE << np.uint64(taken)
+    return outcomes
+
+
+@njit
+def _points_of(v: Any, outcomes: U64, value: I64) -> I64:
+    """Return the bound in points that a set of numbers of tricks is: the least of them if ``value`` is 1, else the most."""
+    bound = np.int64(1 << 40) if value != 0 else np.int64(-(1 << 40))
+    for taken in range(14):
+        if (outcomes >> np.uint64(taken)) & ONE != ZERO:
+            points = _outcome(v, taken)
+            bound = min(bound, points) if value != 0 else max(bound, points)
+    return bound
 
 
 @njit
@@ -125,6 +158,13 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
     )
     ply = v[FIRST]
     scoring = v[KIND] != TRICKS_ONLY
+    # Where a question is which numbers of tricks will do, values are 1 and 0, and bounds are sets of such numbers (``outcomes``).
+    sets = v[KIND] == OUTCOMES
+    accepted = ZERO
+    outcomes = ZERO
+    if sets:
+        accepted = _outcomes_worth(v, target)
+        target = np.int64(1)
     trump = u[TRUMP]
     special = u[SPECIAL]
     marked = v[MARKED] != 0
@@ -168,7 +208,15 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 leaderless = True
                 if ply != v[FIRST]:
                     next_row(u, b)
-                if scoring:
+                if sets:
+                    full = (np.uint64(2) << np.uint64(left)) - ONE
+                    gain = won - v[WON]
+                    v[c + GAIN] = gain
+                    wanted = (accepted >> np.uint64(gain)) & full
+                    low_end = wide_low = np.int64(1 if wanted == full else 0) - gain
+                    high_end = wide_high = np.int64(1 if wanted != ZERO else 0) - gain
+                    outcomes = full << np.uint64(gain)
+                elif scoring:
                     low_end, high_end, wide_low, wide_high = extremes(u, v, live, left, won)
                 else:
                     low_end, high_end = np.int64(0), left
@@ -200,7 +248,10 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                             winner = other
                     ours = (v[SIDES] >> winner) & 1
                     leaderless = False
-                    if scoring:
+                    if sets:
+                        outcomes = ONE << np.uint64(gain + ours)
+                        value = np.int64((accepted >> np.uint64(gain + ours)) & ONE)
+                    elif scoring:
                         points = points_in(v, live)
                         value = gain + points if ours != 0 else gain
                         if v[MOST] != 0 and 2 * won <= v[TRICKS] and 2 * (won + 1) >= v[TRICKS]:
@@ -227,7 +278,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                     pack(u, b, COMPARED, b + WORDS)
                     key = (u[b + SHAPE] & _SIXTY) | np.uint64(left) | (np.uint64(seat + 1) << np.uint64(16))
                     if scoring:
-                        if v[MOST] != 0 and 2 * won <= v[TRICKS] and 2 * (won + left) >= v[TRICKS]:
+                        if v[MOST] != 0 and not sets and 2 * won <= v[TRICKS] and 2 * (won + left) >= v[TRICKS]:
                             need = np.uint64(v[TRICKS] - 2 * won + 32)
                             key |= (need & np.uint64(15)) << np.uint64(32) | (need >> np.uint64(4)) << np.uint64(48)
                         rest = live & special & ~u[LOOSE]
@@ -245,17 +296,25 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                     needed = target - gain
                     loose = gather(u[LOOSE_CANON], u[b + CANON_LIVE]) if marked else ZERO
                     words = pattern_words(u, b)
-                    above, below = needed - wide_low, needed - wide_high
+                    if sets:
+                        least, most = ~wanted & NO_BOUND, wanted
+                    else:
+                        least, most = biased(needed - wide_low), biased(needed - wide_high)
                     slot = find_slot(keys, key)
                     first = np.int64(keys[slot, 1]) if keys[slot, 0] == key else np.int64(0)
-                    at, step = search_table(u, patterns, first, words, b + WORDS, marked, loose, above, below)
-                    if at != 0:
-                        value = gain + wide_low + lower_bound(patterns, at)
-                        if value < target:
-                            value = gain + wide_high + upper_bound(patterns, at)
-                        unpack(u, b, patterns, at, step)
+                    slab = np.int64(keys[slot, 3]) if keys[slot, 0] == key else np.int64(0)
+                    if search_table(u, patterns, first, slab, words, b + WORDS, marked, loose, least, most, sets):
+                        lower, upper = bounds_found(u)
+                        if sets:
+                            value = np.int64(1 if lower & least == ZERO else 0)
+                            outcomes = (lower if value != 0 else upper) << np.uint64(gain)
+                        else:
+                            value = gain + wide_low + unbiased(lower)
+                            if value < target:
+                                value = gain + wide_high + unbiased(upper)
+                        unpack(u, b)
                         if marked:
-                            rest = spread(patterns[at + (2 * words + 1) * step], u[b + CANON_LIVE])
+                            rest = spread(u[HIT + 1], u[b + CANON_LIVE])
                             while rest != ZERO:
                                 counted |= u[CARD_AT + ctz(rest)]
                                 rest &= rest - ONE
@@ -292,7 +351,7 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
             if settled:
                 if ply == v[FIRST]:
                     v[NODES] += nodes
-                    return value
+                    return _points_of(v, outcomes, value) if sets else value
                 ply -= 1
                 entering = False
                 continue
@@ -300,14 +359,17 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
             if place == 0:
                 u[b + TOPS] = suit_tops(u[b + LIVE])
                 if scoring:
-                    v[c + WISH] = wish_of(v, v[c + WON_BEFORE], popcount(u[seat]), target - v[c + GAIN])
+                    if sets:
+                        v[c + WISH] = wish_of_set(v, popcount(u[seat]), accepted >> np.uint64(v[c + GAIN]))
+                    else:
+                        v[c + WISH] = wish_of(v, v[c + WON_BEFORE], popcount(u[seat]), target - v[c + GAIN])
             hand = u[seat]
             live = u[b + LIVE]
             choices = hand
             if place != 0 and hand & u[b + LED] != ZERO:
                 choices = hand & u[b + LED]
             maximising = ((v[SIDES] >> seat) & 1) != 0
-            v[c + BEST] = np.int64(-(1 << 40)) if maximising else np.int64(1 << 40)
+            v[c + BEST] = np.int64(0) if sets else (np.int64(-(1 << 40)) if maximising else np.int64(1 << 40))
             for suit in range(4):
                 u[b + FOUND + suit] = ZERO
             u[b + COUNTED] = ZERO
@@ -384,7 +446,12 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                     for n in range(4):
                         if v[c - n * V_ROW + SEAT] == mate:
                             losers &= ~u[b - n * U_ROW + CARD]
-                    if scoring and v[MOST] == 0 and either_way(u, u[b + TRIED], ours, value >= target, counted):
+                    if sets:
+                        others_taken = outcomes >> ONE if ours != 0 else outcomes << ONE
+                        if others_taken & (~accepted if value != 0 else accepted) == ZERO:
+                            outcomes |= others_taken
+                            losers = ZERO
+                    elif scoring and v[MOST] == 0 and either_way(u, u[b + TRIED], ours, value >= target, counted):
                         points = points_in(v, u[b + TRIED])
                         other = value - points if ours != 0 else value + points
                         if (other >= target) == (value >= target):
@@ -404,11 +471,13 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 for suit in range(4):
                     u[b + FOUND + suit] = u[RESULT + suit]
                 u[b + COUNTED] = counted
-                v[c + BEST] = value
+                v[c + BEST] = np.int64(outcomes) if sets else value
                 v[c + NEXT] = v[c + END] = LIST
                 u[b + REPS] = ZERO
             else:
-                if maximising:
+                if sets:
+                    v[c + BEST] |= np.int64(outcomes)
+                elif maximising:
                     v[c + BEST] = max(v[c + BEST], value)
                 else:
                     v[c + BEST] = min(v[c + BEST], value)
@@ -464,17 +533,25 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
         if chosen == ZERO:
             # all cards tried: the node's value is known
             value = v[c + BEST]
+            if sets:
+                outcomes = np.uint64(value)
+                value = np.int64(1 if outcomes & ~accepted == ZERO else 0)
             for suit in range(4):
                 u[RESULT + suit] = u[b + FOUND + suit]
             counted = u[b + COUNTED]
             if ply & 3 == 0:
                 leaderless = False
                 # A bound is stored as what it is better than the widest extremes.
-                lower, upper = np.int64(0), np.int64(0)
-                if value >= target:
-                    lower = value - v[c + GAIN] - v[c + WIDE_LOW]
+                lower = upper = NO_BOUND if sets else biased(0)
+                if sets:
+                    if value != 0:
+                        lower = outcomes >> np.uint64(v[c + GAIN])
+                    else:
+                        upper = outcomes >> np.uint64(v[c + GAIN])
+                elif value >= target:
+                    lower = biased(value - v[c + GAIN] - v[c + WIDE_LOW])
                 else:
-                    upper = value - v[c + GAIN] - v[c + WIDE_HIGH]
+                    upper = biased(value - v[c + GAIN] - v[c + WIDE_HIGH])
                 pack(u, b, RESULT, b + FOUND)
                 places = ZERO
                 rest = counted if marked else ZERO
@@ -484,10 +561,10 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 places = gather(places, u[b + CANON_LIVE])
                 words = pattern_words(u, b)
                 work = nodes - v[c + ENTERED]
-                remember(u, keys, patterns, used, u[b + KEY], words, b + WORDS, b + FOUND, marked, places, lower, upper, work)
+                remember(u, keys, patterns, used, u[b + KEY], words, b + WORDS, b + FOUND, marked, places, lower, upper, sets, work)
             if ply == v[FIRST]:
                 v[NODES] += nodes
-                return value
+                return _points_of(v, outcomes, value) if sets else value
             ply -= 1
             continue
         # -------------------------------------------------------------------- play it
@@ -513,7 +590,9 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
         if place == 3:
             ours = (v[SIDES] >> v[c + WINNER]) & 1
             won = v[c + WON_BEFORE]
-            if scoring:
+            if sets:
+                v[c + TAKEN] = v[c + GAIN] + ours
+            elif scoring:
                 left = popcount(u[seat])
                 gain = v[c + GAIN]
                 if ours != 0:

@@ -39,8 +39,10 @@ LIST = 12  # 13 cards, so 12 … 24
 ENTERED, WIDE_LOW, WIDE_HIGH, WISH = range(25, 29)
 
 PLIES = 54
-U_WORDS = U_ROWS + U_ROW * PLIES
+HIT = U_ROWS + U_ROW * PLIES  # a pattern that was found: its bounds, the special cards and 4 words of comparisons it rests on
+LEFT = HIT + 12  # 8 words, scratch of the search in long lists
+U_WORDS = LEFT + 8
 V_WORDS = V_ROWS + V_ROW * PLIES
 
-# v[KIND]
-TRICKS_ONLY, SCORING = 0, 1
+# v[KIND]: what pays: tricks alone, more; tricks and a bonus for most of them, where a question is which numbers of tricks will do
+TRICKS_ONLY, SCORING, OUTCOMES = range(3)

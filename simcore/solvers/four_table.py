@@ -13,22 +13,26 @@ cards (``gather``) moves the rest together, and what is left depends on the shap
 into n words, 1 to 4, as many as the shape needs.  Loose special cards (see ``four_state``) are named in the same way: which of the
 live cards, in order of suit, seat and rank, are special.
 
-The patterns of a shape fill a chain of blocks, the first two of 32 words and the others of 128, so that long lists lie in few
+The first patterns of a shape fill a chain of blocks, the first two of 32 words and the others of 128, so that lists lie in few
 pieces; only the first of the chain may have room.  Word 0 of a block is ``| next block, 32 bits | 15 unused | big | room, 8 bits
 | patterns, 8 bits |``.  The rest is columns, one for each word of a pattern, as long as there is room: a list is looked through by
-its first three columns, eight patterns at a time where the CPU can.  A pattern is
+its first three columns, eight patterns at a time where the CPU can.  A list of 128 moves into slabs (``four_slabs``).  A pattern is
 
-    word 0             | effort, 4 bits | 20 bits unused | upper bound, 20 bits | lower bound, 20 bits |   biased by 2**19
+    word 0             | effort, 4 bits | 19 unused | served | upper bound, 20 bits | lower bound, 20 bits |
     words 1, 3 ...     the comparisons it rests on
     words 2, 4 ...     how they come out (1: the card of the first seat is higher)
     word 2n+1          the special cards it counts on, where the contract has loose ones
 
 Bounds are for side 0, from the position on: what it gets at least above the least, and at most (a minus) above the most that it
-could get whichever cards are special.  A bound that counts on a special card holds only where this card of the seat is special
-too; one that does not holds wherever that card is: it took the worst that the card can bring.
+could get whichever cards are special, both biased by 2**19.  A bound that counts on a special card holds only where this card of
+the seat is special too; one that does not holds wherever that card is: it took the worst that the card can bring.  Where only
+tricks and a bonus for most of them count, bounds are *sets of outcomes*, a bit for each number of tricks: side 0 can see to it that
+it takes one of the first set, or side 1 that it takes one of the second.  What is found out so serves however many were taken
+before.
 
-When the shapes or the blocks run out, the half of the patterns that took the fewest plies to find out (*effort*, in powers of
-four) is forgotten: memory is bounded, results do not change.
+When the shapes or the blocks run out, half of the patterns is forgotten: first those that have not settled anything (*served*)
+since that happened last, of these first those that took the fewest plies to find out (*effort*, in powers of four).  Memory is
+bounded, results do not change.
 """
 
 from __future__ import annotations
@@ -40,40 +44,51 @@ import numpy as np
 from simcore._jit import I64, U64, inlined, njit
 from simcore.bits import ONE, ZERO, clz, ctz, popcount
 from simcore.solvers.four_bits import gather, prefetch, spread
-from simcore.solvers.four_state import ALIVE, RESULT
+from simcore.solvers.four_blocks import (
+    BIG,
+    BLOCK,
+    CHUNK_WORDS,
+    FORGOTTEN,
+    IS_BIG,
+    NEXT_AT,
+    SHAPES,
+    SLOTS,
+    USED,
+    clear,
+    give_back,
+    is_full,
+    take_block,
+)
+from simcore.solvers.four_slabs import SERVED, add_to_slab, begin_slab, pattern_in_slab, search_slabs
+from simcore.solvers.four_state import ALIVE, HIT, RESULT
 
 __all__ = [
-    "BLOCK",
-    "FORGOTTEN",
-    "SHAPES",
-    "SLOTS",
-    "USED",
+    "NO_BOUND",
+    "biased",
+    "bounds_found",
     "find_slot",
     "forget",
-    "lower_bound",
     "pack",
     "pattern_words",
     "remember",
     "search_table",
+    "unbiased",
     "unpack",
-    "upper_bound",
 ]
 
-BLOCK, BIG = 32, 128  # words of a block; a big one is four small ones in a row
-BIAS = np.int64(1 << 19)
-_BOUND = np.uint64(0xFFFFF)
-_EFFORT_AT, _UPPER_AT, _NEXT_AT = np.uint64(60), np.uint64(20), np.uint64(32)
-_ROOM_AT, _CHAIN_AT = np.uint64(8), np.uint64(8)
-_BYTE, _BIG = np.uint64(0xFF), np.uint64(1 << 16)
+NO_BOUND = np.uint64(0xFFFFF)  # a set of outcomes that says nothing; the bits of any bound
+_BIAS = np.int64(1 << 19)
+_EFFORT_AT, _UPPER_AT = np.uint64(60), np.uint64(20)
+_ROOM_AT, _COUNT_AT = np.uint64(8), np.uint64(8)
+_BYTE = np.uint64(0xFF)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_AT = np.uint64(40)
 _SEVEN = np.uint64(7)
+_HALF = np.uint64(0xFFFFFFFF)
 _SLOTS_AT_MOST = np.int64((1 << 24) - 1)
-
-# Counters kept in ``used`` (int64[8 + shapes]): shapes in use, blocks ever taken (0 is "none"), times forgotten, the first of the
-# small and of the big blocks given back, words of patterns in use; then the slots.  A slot's words in ``keys`` are the key, the
-# first block, and ``| blocks in the chain | words of a pattern, 8 bits |``.
-SHAPES, BLOCKS, FORGOTTEN, FREE, USED, FREE_BIG, SLOTS = 0, 1, 2, 3, 4, 5, 8
+_ALL = ~ZERO
+_WORTHS = 32
+_IN_SLABS = np.int64(128)  # patterns of a shape from which on they lie in slabs
 
 
 @njit
@@ -84,10 +99,7 @@ def forget(keys: Any, used: Any) -> None:
         keys[slot, 0] = ZERO
         keys[slot, 1] = ZERO
     used[SHAPES] = 0
-    used[BLOCKS] = 1
-    used[FREE] = 0
-    used[FREE_BIG] = 0
-    used[USED] = 0
+    clear(used)
 
 
 @inlined
@@ -132,55 +144,73 @@ def pack(u: Any, b: I64, source: I64, target: I64) -> None:
 
 
 @inlined
-def unpack(u: Any, b: I64, patterns: Any, at: I64, room: I64) -> None:
-    """Make the result rest on what a stored pattern rests on."""
+def unpack(u: Any, b: I64) -> None:
+    """Make the result rest on what the pattern found rests on."""
     total = np.int64(0)
     for suit in range(4):
         alive = u[b + ALIVE + suit]
         count = popcount(alive)
-        place = at + room * (1 + 2 * (total >> 6))
+        place = HIT + 2 + (total >> 6)
         shift = total & 63
-        bits = patterns[place] >> np.uint64(shift)
+        bits = u[place] >> np.uint64(shift)
         if shift + count > 64:
-            bits |= patterns[place + 2 * room] << np.uint64(64 - shift)
+            bits |= u[place + 1] << np.uint64(64 - shift)
         u[RESULT + suit] = spread(bits, alive)
         total += count
 
 
 @inlined
-def lower_bound(patterns: Any, at: I64) -> I64:
-    """Return what side 0 gets at least, above the least."""
-    return np.int64(patterns[at] & _BOUND) - BIAS
+def biased(bound: I64) -> U64:
+    """Return a bound as it is stored."""
+    return np.uint64(bound + _BIAS)
 
 
 @inlined
-def upper_bound(patterns: Any, at: I64) -> I64:
-    """Return what side 0 gets at most, above the most (zero or less)."""
-    return np.int64((patterns[at] >> _UPPER_AT) & _BOUND) - BIAS
+def bounds_found(u: Any) -> tuple[U64, U64]:
+    """Return the lower and the upper bound of the pattern found, as they are stored."""
+    return u[HIT] & NO_BOUND, (u[HIT] >> _UPPER_AT) & NO_BOUND
+
+
+@inlined
+def unbiased(bound: U64) -> I64:
+    """Return a bound that was stored."""
+    return np.int64(bound) - _BIAS
 
 
 @inlined
 def search_table(
-    u: Any, patterns: Any, first: I64, words: I64, at_words: I64, marked: bool, special: U64, above: I64, below: I64
-) -> tuple[I64, I64]:
-    """Return a stored pattern that matches a position and whose bounds reach ``above`` or stay under ``below``, or 0.
+    u: Any,
+    patterns: Any,
+    first: I64,
+    slab: I64,
+    words: I64,
+    at_words: I64,
+    marked: bool,
+    special: U64,
+    least: U64,
+    most: U64,
+    sets: bool,
+) -> bool:
+    """Copy to ``u[HIT]`` a stored pattern that matches a position and whose bounds settle a question.
 
     Args:
-        first: the first block of the position's shape.
+        first, slab: the first block, or the first slab, of the position's shape.
         at_words: where in ``u`` the position's comparisons stand, in ``words`` words.
         marked: patterns name special cards.
         special: which of the position's are.
+        least, most: a lower bound serves from ``least`` on, an upper bound below ``most`` (biased).
+        sets: bounds are sets of outcomes; a lower bound serves that has none of ``least``, an upper one that has none of ``most``.
 
-    Returns: where the pattern's word 0 stands, and how far it is to the next word.
+    Returns: whether there is one.
     """
-    least = np.uint64(above + BIAS)
-    most = np.uint64(below + BIAS)
+    if slab != 0:
+        return search_slabs(u, patterns, slab, words, at_words, marked, special, least, most, sets)
     one = u[at_words]
     block = first
     while block != 0:
         start = BLOCK * block
         head = patterns[start]
-        block = np.int64(head >> _NEXT_AT)
+        block = np.int64(head >> NEXT_AT)
         prefetch(patterns, BLOCK * block)
         prefetch(patterns, BLOCK * block + 8)
         count, room = head & _BYTE, (head >> _ROOM_AT) & _BYTE
@@ -188,11 +218,18 @@ def search_table(
         masks = metas + room
         values = masks + room
         found = ZERO
-        for k in range((count + _SEVEN) & ~_SEVEN):
-            meta = patterns[metas + k]
-            fits = ((meta & _BOUND) >= least) | (((meta >> _UPPER_AT) & _BOUND) < most)
-            fits &= (patterns[values + k] ^ one) & patterns[masks + k] == ZERO
-            found |= np.uint64(fits) << k
+        if sets:
+            for k in range((count + _SEVEN) & ~_SEVEN):
+                meta = patterns[metas + k]
+                fits = ((meta & least) == ZERO) | (((meta >> _UPPER_AT) & most) == ZERO)
+                fits &= (patterns[values + k] ^ one) & patterns[masks + k] == ZERO
+                found |= np.uint64(fits) << k
+        else:
+            for k in range((count + _SEVEN) & ~_SEVEN):
+                meta = patterns[metas + k]
+                fits = ((meta & NO_BOUND) >= least) | (((meta >> _UPPER_AT) & NO_BOUND) < most)
+                fits &= (patterns[values + k] ^ one) & patterns[masks + k] == ZERO
+                found |= np.uint64(fits) << k
         found &= (ONE << count) - ONE
         best = np.int64(0)
         fewest = np.int64(1000)
@@ -214,8 +251,14 @@ def search_table(
                 if count_of < fewest:
                     fewest, best = count_of, at
         if best != 0:
-            return best, step
-    return np.int64(0), np.int64(0)
+            u[HIT] = patterns[best]
+            if patterns[best] & SERVED == ZERO:
+                patterns[best] |= SERVED
+            u[HIT + 1] = patterns[best + (2 * words + 1) * step] if marked else ZERO
+            for n in range(words):
+                u[HIT + 2 + n] = patterns[best + (1 + 2 * n) * step]
+            return True
+    return False
 
 
 @njit
@@ -226,43 +269,10 @@ def _claim(keys: Any, used: Any, key: U64) -> I64:
         keys[slot, 0] = key
         keys[slot, 1] = ZERO
         keys[slot, 2] = ZERO
+        keys[slot, 3] = ZERO
         used[SLOTS + used[SHAPES]] = slot
         used[SHAPES] += 1
     return slot
-
-
-@njit
-def _take_block(patterns: Any, used: Any, big: Any) -> tuple[I64, I64]:
-    """Return a free block and its words: a small one where a big one was wanted and there is none."""
-    if big:
-        block = used[FREE_BIG]
-        if block != 0:
-            used[FREE_BIG] = np.int64(patterns[BLOCK * block] >> _NEXT_AT)
-            return block, np.int64(BIG)
-        block = used[BLOCKS]
-        if BLOCK * (block + 4) <= patterns.size - 64:
-            used[BLOCKS] += 4
-            return block, np.int64(BIG)
-    block = used[FREE]
-    if block != 0:
-        used[FREE] = np.int64(patterns[BLOCK * block] >> _NEXT_AT)
-        return block, np.int64(BLOCK)
-    block = used[BLOCKS]
-    if BLOCK * (block + 1) <= patterns.size - 64:
-        used[BLOCKS] += 1
-        return block, np.int64(BLOCK)
-    block = used[FREE_BIG]  # cut it up
-    used[FREE_BIG] = np.int64(patterns[BLOCK * block] >> _NEXT_AT)
-    for n in range(1, 4):
-        patterns[BLOCK * (block + n)] = np.uint64(used[FREE]) << _NEXT_AT
-        used[FREE] = block + n
-    return block, np.int64(BLOCK)
-
-
-@njit
-def _is_full(patterns: Any, used: Any) -> bool:
-    free = used[FREE] != 0 or used[FREE_BIG] != 0
-    return not free and BLOCK * (used[BLOCKS] + 1) > patterns.size - 64
 
 
 @njit
@@ -271,25 +281,18 @@ def _room(keys: Any, patterns: Any, used: Any, slot: I64, size: I64) -> tuple[I6
     block = np.int64(keys[slot, 1])
     head = patterns[BLOCK * block]
     count, room = np.int64(head & _BYTE), np.int64((head >> _ROOM_AT) & _BYTE)
+    stored = np.int64(keys[slot, 2] >> _COUNT_AT)
     if block == 0 or count == room:
-        chain = np.int64(keys[slot, 2] >> _CHAIN_AT)
-        new, length = _take_block(patterns, used, chain >= 2)
+        new, length = take_block(patterns, used, stored * size >= 2 * (BLOCK - size))
         room = (length - 1) // size
-        patterns[BLOCK * new] = np.uint64(block) << _NEXT_AT | np.uint64(room) << _ROOM_AT | (_BIG if length == BIG else ZERO)
+        patterns[BLOCK * new] = np.uint64(block) << NEXT_AT | np.uint64(room) << _ROOM_AT | (IS_BIG if length == BIG else ZERO)
         keys[slot, 1] = np.uint64(new)
-        keys[slot, 2] = np.uint64(size) | np.uint64(chain + 1) << _CHAIN_AT
         block = new
         count = np.int64(0)
     patterns[BLOCK * block] += ONE
+    keys[slot, 2] = np.uint64(size) | np.uint64(stored + 1) << _COUNT_AT
     used[USED] += size
     return BLOCK * block + 1 + count, room
-
-
-@njit
-def _give_back(patterns: Any, used: Any, block: I64) -> None:
-    free = FREE_BIG if patterns[BLOCK * block] & _BIG != ZERO else FREE
-    patterns[BLOCK * block] = np.uint64(used[free]) << _NEXT_AT
-    used[free] = block
 
 
 @njit
@@ -297,6 +300,7 @@ def _drop(keys: Any, patterns: Any, used: Any, slot: I64, at: I64, step: I64, si
     """Take out a pattern: the last of the first block moves to its place."""
     block = np.int64(keys[slot, 1])
     patterns[BLOCK * block] -= ONE
+    keys[slot, 2] -= ONE << _COUNT_AT
     used[USED] -= size
     head = patterns[BLOCK * block]
     count, room = np.int64(head & _BYTE), np.int64((head >> _ROOM_AT) & _BYTE)
@@ -304,15 +308,81 @@ def _drop(keys: Any, patterns: Any, used: Any, slot: I64, at: I64, step: I64, si
     for n in range(size):
         patterns[at + n * step] = patterns[last + n * room]
     if count == 0:
-        keys[slot, 1] = head >> _NEXT_AT
-        keys[slot, 2] -= ONE << _CHAIN_AT
-        _give_back(patterns, used, block)
+        keys[slot, 1] = head >> NEXT_AT
+        give_back(patterns, used, block)
 
 
 @njit
-def shrink(keys: Any, patterns: Any, used: Any) -> None:
-    """Forget at least half of the patterns, those that took least effort; costs as much as is stored."""
-    counts = np.zeros(17, np.int64)
+def _worth(meta: U64) -> I64:
+    """Return what a pattern is worth keeping for: first that it has served since the table was last full, then effort."""
+    return np.int64(meta >> _EFFORT_AT) + (16 if meta & SERVED != ZERO else 0)
+
+
+@njit
+def _copy_out(keys: Any, patterns: Any, slot: I64, least: I64, target: Any, start: I64) -> I64:
+    """Copy a shape's patterns worth at least some to ``target[start]`` and on, one after the other; return how many.
+
+    Where only some are kept, they have not served from here on.
+    """
+    fresh = ~SERVED if least > 0 else _ALL
+    size = np.int64(keys[slot, 2] & _BYTE)
+    count = np.int64(0)
+    block = np.int64(keys[slot, 1])
+    while block != 0:
+        head = patterns[BLOCK * block]
+        room = np.int64((head >> _ROOM_AT) & _BYTE)
+        for k in range(np.int64(head & _BYTE)):
+            at = BLOCK * block + 1 + k
+            if _worth(patterns[at]) >= least:
+                for m in range(size):
+                    target[start + size * count + m] = patterns[at + m * room] & (fresh if m == 0 else _ALL)
+                count += 1
+        block = np.int64(head >> NEXT_AT)
+    slab = np.int64(keys[slot, 3])
+    while slab != 0:
+        head = patterns[BLOCK * slab]
+        for k in range(np.int64(head & _HALF)):
+            at = pattern_in_slab(patterns, slab, k, size)
+            if _worth(patterns[at]) >= least:
+                for m in range(size):
+                    target[start + size * count + m] = patterns[at + m] & (fresh if m == 0 else _ALL)
+                count += 1
+        slab = np.int64(head >> NEXT_AT)
+    return count
+
+
+@njit
+def _store(u: Any, keys: Any, patterns: Any, used: Any, slot: I64, source: Any, start: I64, size: I64, words: I64) -> None:
+    """Store a pattern, ``size`` words one after the other, under a shape."""
+    stored = np.int64(keys[slot, 2] >> _COUNT_AT)
+    if keys[slot, 3] == ZERO and (stored < _IN_SLABS or size > CHUNK_WORDS):
+        at, step = _room(keys, patterns, used, slot, size)
+        for n in range(size):
+            patterns[at + n * step] = source[start + n]
+        return
+    if keys[slot, 3] == ZERO:
+        # the list has grown long: all of it moves into a slab
+        saved = np.empty(size * stored, np.uint64)
+        _copy_out(keys, patterns, slot, np.int64(0), saved, np.int64(0))
+        slab = begin_slab(patterns, used, saved, size, words, stored)
+        for n in range(stored):
+            add_to_slab(u, patterns, used, slab, saved, size * n, size, words)
+        block = np.int64(keys[slot, 1])
+        while block != 0:
+            following = np.int64(patterns[BLOCK * block] >> NEXT_AT)
+            give_back(patterns, used, block)
+            block = following
+        keys[slot, 1] = ZERO
+        keys[slot, 2] = np.uint64(size)
+        keys[slot, 3] = np.uint64(slab)
+        used[USED] -= size * stored
+    keys[slot, 3] = np.uint64(add_to_slab(u, patterns, used, np.int64(keys[slot, 3]), source, start, size, words))
+
+
+@njit
+def shrink(u: Any, keys: Any, patterns: Any, used: Any) -> None:
+    """Forget at least half of the patterns, those that are worth least; costs as much as is stored."""
+    counts = np.zeros(_WORTHS + 1, np.int64)
     total = np.int64(0)
     for n in range(used[SHAPES]):
         slot = used[SLOTS + n]
@@ -321,57 +391,45 @@ def shrink(keys: Any, patterns: Any, used: Any) -> None:
         while block != 0:
             head = patterns[BLOCK * block]
             for k in range(np.int64(head & _BYTE)):
-                counts[np.int64(patterns[BLOCK * block + 1 + k] >> _EFFORT_AT) + 1] += size
-                total += size
-            block = np.int64(head >> _NEXT_AT)
+                counts[_worth(patterns[BLOCK * block + 1 + k]) + 1] += size
+            block = np.int64(head >> NEXT_AT)
+        slab = np.int64(keys[slot, 3])
+        while slab != 0:
+            head = patterns[BLOCK * slab]
+            for k in range(np.int64(head & _HALF)):
+                counts[_worth(patterns[pattern_in_slab(patterns, slab, k, size)]) + 1] += size
+            slab = np.int64(head >> NEXT_AT)
+    for n in range(_WORTHS + 1):
+        total += counts[n]
     least = np.int64(0)
     dropped = np.int64(0)
-    while least < 16 and 2 * dropped < total:
+    while least < _WORTHS and 2 * dropped < total:
         least += 1
         dropped += counts[least]
-    shapes = used[SHAPES]
-    entries = np.empty((shapes, 3), np.uint64)
+    saved = np.empty(total - dropped + 1, np.uint64)
+    entries = np.empty((used[SHAPES], 3), np.uint64)
     kept = np.int64(0)
-    for n in range(shapes):
+    start = np.int64(0)
+    for n in range(used[SHAPES]):
         slot = used[SLOTS + n]
-        size = np.int64(keys[slot, 2] & _BYTE)
-        saved = np.empty(BIG * np.int64(keys[slot, 2] >> _CHAIN_AT), np.uint64)
-        count = np.int64(0)
-        block = np.int64(keys[slot, 1])
-        while block != 0:
-            head = patterns[BLOCK * block]
-            room = np.int64((head >> _ROOM_AT) & _BYTE)
-            for k in range(np.int64(head & _BYTE)):
-                at = BLOCK * block + 1 + k
-                if np.int64(patterns[at] >> _EFFORT_AT) >= least:
-                    for m in range(size):
-                        saved[count + m] = patterns[at + m * room]
-                    count += size
-                used[USED] -= size
-            _give_back(patterns, used, block)
-            block = np.int64(head >> _NEXT_AT)
-        # The chain is written anew, so that only its first block has room.
-        keys[slot, 1] = ZERO
-        keys[slot, 2] = ZERO
-        place = np.int64(0)
-        while place < count:
-            at, room = _room(keys, patterns, used, slot, size)
-            for m in range(size):
-                patterns[at + m * room] = saved[place + m]
-            place += size
+        count = _copy_out(keys, patterns, slot, least, saved, start)
         if count != 0:
-            for m in range(3):
-                entries[kept, m] = keys[slot, m]
+            entries[kept, 0], entries[kept, 1], entries[kept, 2] = keys[slot, 0], keys[slot, 2] & np.uint64(_BYTE), np.uint64(count)
+            start += count * np.int64(keys[slot, 2] & _BYTE)
             kept += 1
-    blocks, free, free_big, words = used[BLOCKS], used[FREE], used[FREE_BIG], used[USED]
     forget(keys, used)
     if 2 * kept > keys.shape[0]:
         return  # mostly shapes with few patterns: start anew
-    used[BLOCKS], used[FREE], used[FREE_BIG], used[USED] = blocks, free, free_big, words
+    start = np.int64(0)
     for n in range(kept):
         slot = _claim(keys, used, entries[n, 0])
-        keys[slot, 1] = entries[n, 1]
-        keys[slot, 2] = entries[n, 2]
+        size = np.int64(entries[n, 1])
+        keys[slot, 2] = np.uint64(size)
+        for _ in range(np.int64(entries[n, 2])):
+            if is_full(patterns, used):
+                return
+            _store(u, keys, patterns, used, slot, saved, start, size, (size - 1) >> 1)
+            start += size
 
 
 @inlined
@@ -386,21 +444,20 @@ def remember(
     at_masks: I64,
     marked: bool,
     counted: U64,
-    lower: I64,
-    upper: I64,
+    lower: U64,
+    upper: U64,
+    sets: bool,
     work: I64,
 ) -> None:
-    """Store that positions of shape ``key`` that compare alike are worth ``lower`` to ``upper``.
+    """Store that positions of shape ``key`` that compare alike are worth ``lower`` to ``upper``, both as they are stored.
 
     ``at_words``, ``at_masks``: where in ``u`` the position's comparisons and those that count stand, packed; ``counted``: the
     special cards that this counts on; ``work``: the plies it took to find out.  Other arguments as for ``search_table``.
     """
-    if _is_full(patterns, used) or 4 * used[SHAPES] >= 3 * keys.shape[0] - 8:
-        shrink(keys, patterns, used)
+    if is_full(patterns, used) or 4 * used[SHAPES] >= 3 * keys.shape[0] - 8:
+        shrink(u, keys, patterns, used)
         used[FORGOTTEN] += 1
     effort = np.uint64(min(np.int64(64) - clz(np.uint64(work)), np.int64(30)) >> 1) << _EFFORT_AT
-    low_word = np.uint64(lower + BIAS)
-    high_word = np.uint64(upper + BIAS)
     size = 2 * words + 1 + (1 if marked else 0)
     slot = _claim(keys, used, key)
     # Drop stored patterns that the new one covers and that say no more.
@@ -416,7 +473,10 @@ def remember(
         found = ZERO
         for k in range((count + _SEVEN) & ~_SEVEN):
             meta = patterns[metas + k]
-            covered = ((meta & _BOUND) <= low_word) & (((meta >> _UPPER_AT) & _BOUND) >= high_word)
+            if sets:
+                covered = lower & ~meta | upper & ~(meta >> _UPPER_AT) == ZERO
+            else:
+                covered = ((meta & NO_BOUND) <= lower) & (((meta >> _UPPER_AT) & NO_BOUND) >= upper)
             covered &= (mask & ~patterns[masks + k]) | ((patterns[values + k] & mask) ^ one) == ZERO
             found |= np.uint64(covered) << k
         found &= (ONE << count) - ONE
@@ -435,11 +495,13 @@ def remember(
                     break
             if gone:
                 _drop(keys, patterns, used, slot, at, step, size)
-        block = np.int64(head >> _NEXT_AT)
-    at, step = _room(keys, patterns, used, slot, size)
-    patterns[at] = effort | high_word << _UPPER_AT | low_word
+        block = np.int64(head >> NEXT_AT)
+    u[HIT] = effort | upper << _UPPER_AT | lower
     for n in range(words):
-        patterns[at + (1 + 2 * n) * step] = u[at_masks + n]
-        patterns[at + (2 + 2 * n) * step] = u[at_words + n] & u[at_masks + n]
+        u[HIT + 1 + 2 * n] = u[at_masks + n]
+        u[HIT + 2 + 2 * n] = u[at_words + n] & u[at_masks + n]
     if marked:
-        patterns[at + (2 * words + 1) * step] = counted
+        u[HIT + 2 * words + 1] = counted
+    if keys[slot, 2] == ZERO:
+        keys[slot, 2] = np.uint64(size)
+    _store(u, keys, patterns, used, slot, u, np.int64(HIT), size, words)
