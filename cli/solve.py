@@ -57,6 +57,11 @@ def command() -> None:
 @click.option("--pairs", metavar="NS|NE|NW|all", help="Who are partners: N's side.  [default: NS]")
 @click.option("--declarer", metavar="SEAT|all", help="Declarer; his side are the attackers.  [default: all]")
 @click.option("--leader", metavar="SEAT", help="Who leads.  [default: left of the declarer, E12]")
+@click.option(
+    "--max-plies",
+    metavar="N|none",
+    help="Give a value up after so many cards tried, and say what it lies between.  [default: 4000000000, some ten minutes]",
+)
 @use_options(*_common_options)
 def elections(**options: Any) -> int:
     """Double dummy for every contract of Elections.
@@ -90,6 +95,7 @@ def _run(
     repair: bool,
     format_: str,
     quiet: bool,
+    max_plies: str | None = None,
     **options: Any,
 ) -> int:
     from simcore.batches.run import check_threads
@@ -100,6 +106,11 @@ def _run(
     if options["deal"] is None and options["file"] is None:
         raise BadInput("no deal is given; accepted: --deal PBN or --file deals.pbn")
     replaced = to_be_replaced(out, overwrite)
+    if max_plies is not None:
+        if max_plies != "none" and not (max_plies.isascii() and max_plies.isdigit() and int(max_plies) >= 1):
+            raise BadInput(f"--max-plies {max_plies!r}; accepted: a whole number of at least 1, or none")
+        options["max_plies"] = None if max_plies == "none" else int(max_plies)
+    undecided: list[Row] = []
     problem = make_problem(game=game, **options)
     note_if_cold(quiet, "four_root" if game == "elections" else "two_play")
     try:
@@ -115,26 +126,42 @@ def _run(
                     overwrite=overwrite,
                     repair=repair,
                     progress=progress,
+                    undecided=undecided,
                     note=lambda text: note(f"simcore: {text}", quiet),
                 )
             else:
-                with closing(_printed(problem, threads, format_, progress)) as pieces:
+                with closing(_printed(problem, threads, format_, progress, undecided)) as pieces:
                     for text in pieces:
                         click.echo(text)
     except KeyboardInterrupt:
         return interrupted(out, replaced=replaced)
     if out is not None:
         note(f"{deals:,} deals solved in {seconds:.2f} s on {threads} thread(s)\ntables in {out}", quiet)
-    return 0
+    if not undecided:
+        return 0
+    row = undecided[0]
+    note(
+        f"values given up after {problem.max_plies:,} plies: {len(undecided):,}; the first: deal {row['deal']}, {row['contract']}, "
+        f"{row['pairs']}, by {row['declarer']}: attackers' points minus defenders' {_between(row)}; --max-plies allows more",
+        quiet,
+    )
+    return 3
 
 
-def _printed(problem: Problem, threads: int, format_: str, progress: Any) -> Generator[str, None, None]:
+def _between(row: Row) -> str:
+    """Return what is known of a value that was given up."""
+    least, most = row["margin_least"], row["margin_most"]
+    return f"are {least:+d}" if least == most else f"lie between {least:+d} and {most:+d}"
+
+
+def _printed(problem: Problem, threads: int, format_: str, progress: Any, undecided: list[Row]) -> Generator[str, None, None]:
     """Yield the output piece by piece, as the rows come."""
     from simcore.batches.solving import solve_rows
 
     done = 0
     deals = problem.deals()
     for rows in solve_rows(problem, threads=threads):
+        undecided += (row for row in rows if "margin_least" in row)
         each = [rows[i : i + problem.rows_per_deal] for i in range(0, len(rows), problem.rows_per_deal)]
         first, done = done == 0, done + len(each)
         last = done == problem.count
@@ -143,14 +170,14 @@ def _printed(problem: Problem, threads: int, format_: str, progress: Any) -> Gen
         elif format_ == "jsonl":
             yield "\n".join(to_json(row, lines=True) for row in rows)
         elif format_ == "csv":
-            yield _csv(rows, first)
+            yield _csv(rows, first, problem.game)
         else:
             yield "\n".join(_text(problem, next(deals), deal) for deal in each)
         if progress is not None:
             progress(done, problem.count)
 
 
-def _csv(rows: list[Row], header: bool) -> str:
+def _csv(rows: list[Row], header: bool, game: str) -> str:
     """Return rows as CSV: nested values become columns, or words in one cell."""
     flat = []
     for row in rows:
@@ -158,10 +185,14 @@ def _csv(rows: list[Row], header: bool) -> str:
         for key, value in row.items():
             if key == "points":
                 cells |= {f"points_{seat.lower()}": points for seat, points in value.items()}
+            elif value is None:
+                cells[key] = None
             elif key == "cards":
                 cells[key] = " ".join(f"{card}:{worth}" for card, worth in value.items())
             else:
                 cells[key] = " ".join(value) if key == "line" else value
+        if game == "elections":
+            cells |= {key: row.get(key) for key in ("margin_least", "margin_most")}
         flat.append(cells)
     buffer = io.StringIO()
     writer = csv.DictWriter(buffer, fieldnames=list(flat[0]), lineterminator="\n")
@@ -182,7 +213,8 @@ def _text(problem: Problem, masks: Any, rows: list[Row]) -> str:
         header = ["contract", "pairs", *(f"by {declarer}" for declarer in problem.declarers)]
         for row in rows:
             won = "" if row["attackers_tricks"] is None else f" ({row['attackers_tricks']})"
-            values.setdefault((row["contract"], row["pairs"]), []).append(f"{row['attackers']} : {row['defenders']}{won}")
+            text = "?" if row["attackers"] is None else f"{row['attackers']} : {row['defenders']}{won}"
+            values.setdefault((row["contract"], row["pairs"]), []).append(text)
         below = "attackers : defenders, their points; in brackets the attackers' tricks."
         left = 2
     else:
@@ -197,6 +229,9 @@ def _text(problem: Problem, masks: Any, rows: list[Row]) -> str:
             what = f"{row['contract']}, {row['pairs']}, by {row['declarer']}, {row['leader']} leads"
         else:
             what = f"{row['trump']}, {row['leader']} leads"
+        if "margin_least" in row:
+            lines += ["", f"{what}: given up; attackers' points minus defenders' {_between(row)}"]
+            continue
         if problem.cards:
             sign = "+" if problem.game == "elections" else ""
             lines += ["", f"{what}: cards", "  " + "  ".join(f"{card} {worth:{sign}d}" for card, worth in row["cards"].items())]

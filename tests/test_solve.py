@@ -181,6 +181,46 @@ def test_formats_of_elections(run: Call) -> None:
     assert "clubs-tricks, NS, by N, E leads: cards\n  SQ +4  SJ +4\n" in text
 
 
+def test_values_that_are_given_up(run: Call, tmp_path: Path) -> None:
+    """Status 3, no values, and what the margin lies between; the other rows as ever."""
+    args = ["solve", "elections", "--deal", DEAL, "--contract", "nt-fewest", "--declarer", "S", "--max-plies", "20000"]
+    (row,) = solve(DEAL, contract="nt-fewest", declarer="S")
+    done = run(*args, "--format", "jsonl", status=3)
+    given_up = json.loads(done.stdout)
+    assert given_up["attackers"] is given_up["defenders"] is given_up["attackers_tricks"] is None
+    least, most = given_up["margin_least"], given_up["margin_most"]
+    assert least < most
+    assert least <= row["attackers"] - row["defenders"] <= most
+    assert "values given up after 20,000 plies: 1; the first: deal 0, nt-fewest, NS, by S" in done.stderr
+    assert f"lie between {least:+d} and {most:+d}; --max-plies allows more" in done.stderr
+    (cells,) = csv.DictReader(io.StringIO(run(*args, "--format", "csv", status=3).stdout))
+    assert (cells["attackers"], cells["margin_least"], cells["margin_most"]) == ("", str(least), str(most))
+    text = run(*args, "--cards", "--line", status=3).stdout
+    assert re.search(r"nt-fewest\s+NS\s+\?\n", text)
+    assert f"given up; attackers' points minus defenders' lie between {least:+d} and {most:+d}" in text
+    assert "cards" not in text
+    run(*args, "--out", str(tmp_path / "out"), "--quiet", status=3)
+    (stored,) = pq.read_table(tmp_path / "out/part-00000.parquet").to_pylist()
+    assert (stored["attackers"], stored["margin_least"], stored["margin_most"]) == (None, least, most)
+    for allowed in ("none", "1000000000"):
+        done = run(*args[:-1], allowed, "--format", "jsonl")
+        assert json.loads(done.stdout) == row
+
+
+def test_cards_that_are_given_up() -> None:
+    """The value of the position may be known, and that of a card not."""
+    options = {"contract": "hearts-spades", "declarer": "W"}
+    (row,) = solve(DEAL, **options)
+    for plies in (int(1.3**n) for n in range(30, 60)):
+        (found,) = solve(DEAL, **options, cards=True, max_plies=plies)
+        if found["attackers"] is None and found["margin_least"] == found["margin_most"]:
+            assert found["cards"] is None
+            assert found["margin_least"] == row["attackers"] - row["defenders"]
+            break
+    else:
+        raise AssertionError("no limit in between was found")
+
+
 def test_formats_of_showcase(run: Call) -> None:
     args = ["solve", "showcase", "--deal", "N:AQ... KJ...", "--leader", "N", "--trump", "spades", "--cards", "--line", "--quiet"]
     row = {"deal": 0, "trump": "spades", "leader": "N", "points": {"N": 1, "S": 1}, "cards": {"SA": 1, "SQ": 1}}
@@ -240,7 +280,7 @@ def test_out_writes_parts_and_goes_on(run: Call, game: str, tmp_path: Path, monk
         elif column == "cards":
             assert [dict(value) for value in values] == [row["cards"] for row in rows]
         else:
-            assert values == [row[column] for row in rows]
+            assert values == [row.get(column) for row in rows]
     assert solve_table(np.array(deals, np.uint64), cards=True, line=True, **choice).equals(table)
     manifest = json.loads((tmp_path / "1/manifest.json").read_text())
     assert manifest["complete"]
@@ -313,6 +353,9 @@ def test_ctrl_c_is_status_130_with_the_command(run: Call, tmp_path: Path) -> Non
         (["elections", "--deal", DEAL, "--table", "SA", "--leader", "N"], ["'SA' on the table is held by a hand"]),
         (["elections", "--deal", DEAL, "--threads", "0"], ["threads 0", "1 to 1024"]),
         (["elections", "--deal", DEAL, "--format", "xml"], ["xml", "jsonl"]),
+        (["elections", "--deal", DEAL, "--max-plies", "0"], ["--max-plies '0'", "a whole number of at least 1, or none"]),
+        (["elections", "--deal", DEAL, "--max-plies", "1e9"], ["--max-plies '1e9'"]),
+        (["showcase", "--deal", TWO, "--max-plies", "9"], ["--max-plies"]),
         (["elections", "--deal", DEAL, "--overwrite"], ["overwrite", "--out"]),
         (["elections", "--deal", DEAL, "--ruleset", "showcase"], ["showcase", "elections"]),
         (["elections", "--deal", DEAL, "--ruleset", "none.toml"], ["none.toml"]),
@@ -357,6 +400,9 @@ def test_a_bad_deal_in_a_file_is_named_before_anything_is_solved(run: Call, tmp_
         ([1, 2], {"contract": "nt-most"}, "contract 'nt-most' does not go with showcase"),
         (None, {}, "one of the two"),
         (DEAL, {"threads": 0}, r"threads 0 is out of range; accepted: 1 to 1024"),
+        (DEAL, {"max_plies": 0}, "max_plies is 0; accepted: a whole number of at least 1, or None"),
+        (DEAL, {"max_plies": 1e9}, "max_plies is 1000000000.0"),
+        ([1, 2], {"max_plies": 9}, "max_plies 9 does not go with showcase"),
     ],
 )
 def test_bad_arguments_from_python(deal: Any, options: dict[str, Any], message: str) -> None:

@@ -20,7 +20,7 @@ import pytest
 from simcore.cards import ALL_CARDS, format_card, parse_card, parse_hand
 from simcore.errors import SimcoreError
 from simcore.rules import Contract, load_ruleset
-from simcore.solvers import Solver, solve_deals, solve_position
+from simcore.solvers import GaveUp, Solver, bound_deals, solve_deals, solve_position
 
 ORACLE = Path(__file__).parent.parent / "data" / "dd_table_200.csv"
 SEATS = "NESW"
@@ -320,6 +320,36 @@ def test_a_full_table_keeps_what_took_effort_and_stays_right(name: str) -> None:
     assert small.memory["forgotten"] > 0
     assert small.memory["bytes"] < 8 << 20  # table bound and the fixed state
     assert roomy.memory["forgotten"] == 0
+
+
+@pytest.mark.parametrize("name", ["nt-joint", "spades-joint", "clubs-joint", "nt-most", "clubs-tricks"])
+def test_a_search_that_gives_up_knows_bounds(name: str) -> None:
+    """The bounds hold the value, close in as more plies are allowed, and are the same each time."""
+    rng = random.Random(f"give up {name}")
+    rules = load_ruleset("elections-joint" if name.endswith("joint") else "elections")
+    decided = 0
+    for cards in (9, 10):
+        pack = rng.sample(ALL_CARDS, 4 * cards)
+        hands = np.array([[sum(1 << card for card in pack[cards * n : cards * (n + 1)]) for n in range(4)]], np.uint64)
+        for pairing in (1, 2, 3):
+            (exact,) = solve_deals(hands, rules, contracts=[name], pairings=[pairing], declarers=[1]).ravel()
+            before = (-1000, 1000)
+            for plies in (1, 100, 1_000, 10_000, 100_000, 10_000_000):
+                solver = Solver(max_plies=plies)
+                bounds = bound_deals(hands, rules, contracts=[name], pairings=[pairing], declarers=[1], solver=solver)
+                least, most = bounds.ravel().tolist()
+                assert before[0] <= least <= exact <= most <= before[1]
+                assert solver.nodes <= plies + 10  # every question asks for one more
+                if least < most:
+                    with pytest.raises(GaveUp, match=f"lie between {least} and {most}"):
+                        solver.position(hands[0], rules.contract(name), pairing=pairing, declarer=1)
+                    with pytest.raises(GaveUp, match=f"lie between {least} and {most}"):
+                        solve_deals(hands, rules, contracts=[name], pairings=[pairing], declarers=[1], solver=solver)
+                elif cards % 2:  # else a bonus needs a line of play to tell ties
+                    assert solver.position(hands[0], rules.contract(name), pairing=pairing, declarer=1).margin == exact
+                before = (least, most)
+            decided += before[0] == before[1]
+    assert decided == 6
 
 
 def test_tricks_follow_where_the_value_tells_them() -> None:

@@ -37,15 +37,16 @@ def _schema(problem: Problem) -> pa.Schema:
     fields = [pa.field("deal", pa.uint64(), nullable=False)]
     if problem.game == "elections":
         fields += [pa.field(column, name, nullable=False) for column in ("contract", "pairs", "declarer", "leader")]
-        fields += [pa.field(column, pa.int16(), nullable=False) for column in ("attackers", "defenders")]
+        fields += [pa.field(column, pa.int16()) for column in ("attackers", "defenders")]
         fields.append(pa.field("attackers_tricks", pa.int8()))
+        fields += [pa.field(column, pa.int16()) for column in ("margin_least", "margin_most")]
     else:
         fields += [pa.field(column, name, nullable=False) for column in ("trump", "leader")]
         fields += [pa.field(column, pa.int8(), nullable=False) for column in ("points_n", "points_s")]
     if problem.cards:
-        fields.append(pa.field("cards", pa.map_(pa.string(), pa.int16()), nullable=False))
+        fields.append(pa.field("cards", pa.map_(pa.string(), pa.int16()), nullable=problem.game == "elections"))
     if problem.line:
-        fields.append(pa.field("line", pa.list_(pa.string()), nullable=False))
+        fields.append(pa.field("line", pa.list_(pa.string()), nullable=problem.game == "elections"))
     described = problem.describe()
     metadata = {
         "simcore:config": json.dumps(described, sort_keys=True),
@@ -75,9 +76,9 @@ def _table(schema: pa.Schema, problem: Problem, rows: list[Row]) -> pa.Table:
         elif field.name.startswith("points_"):
             arrays.append(pa.array([row["points"][field.name[-1].upper()] for row in rows], field.type))
         elif field.name == "cards":
-            arrays.append(pa.array([list(row["cards"].items()) for row in rows], field.type))
+            arrays.append(pa.array([None if row["cards"] is None else list(row["cards"].items()) for row in rows], field.type))
         else:
-            arrays.append(pa.array([row[field.name] for row in rows], field.type))
+            arrays.append(pa.array([row.get(field.name) for row in rows], field.type))
     return pa.Table.from_arrays(arrays, schema=schema)
 
 
@@ -118,12 +119,14 @@ def solve_to_folder(
     overwrite: bool = False,
     repair: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    undecided: list[Row] | None = None,
     note: Callable[[str], object] = lambda text: None,
 ) -> tuple[int, float]:
     """Solve into a folder of Parquet parts and a manifest; goes on where an interrupted call with the same problem stopped.
 
     Args:
         overwrite, repair: replace the run that is in ``out``, or only its parts that are damaged.
+        undecided: gets the rows of this call whose value was given up.
         note: told what is out of the ordinary in ``out``, a line each.
 
     Returns:
@@ -146,7 +149,7 @@ def solve_to_folder(
                     if blocks is not None:
                         blocks.close()  # type: ignore[attr-defined]
                     blocks = solve_rows(problem, first=deals.start, threads=threads)
-                groups = _groups(blocks, problem, done, len(deals), progress)
+                groups = _groups(blocks, problem, done, len(deals), progress, undecided)
                 store.add_part(number, partial(_write_part, problem=problem, number=number, deals=deals, groups=groups))
                 done, last = done + len(deals), number
         finally:
@@ -157,7 +160,12 @@ def solve_to_folder(
 
 
 def _groups(
-    blocks: Iterator[list[Row]], problem: Problem, done: int, deals: int, progress: Callable[[int, int], None] | None
+    blocks: Iterator[list[Row]],
+    problem: Problem,
+    done: int,
+    deals: int,
+    progress: Callable[[int, int], None] | None,
+    undecided: list[Row] | None,
 ) -> Iterator[list[Row]]:
     """Yield the rows of a part in row groups."""
     rows: list[Row] = []
@@ -166,6 +174,8 @@ def _groups(
         block = next(blocks)
         rows += block
         left -= len(block)
+        if undecided is not None:
+            undecided += (row for row in block if "margin_least" in row)
         if progress is not None:
             progress(done + deals - left // problem.rows_per_deal, problem.count)
         if len(rows) >= _GROUP_ROWS or not left:

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from simcore import __version__
-from simcore.batches.config import GAME_SEATS, PAIRINGS, SCHEMA_VERSION, seat_index
+from simcore.batches.config import GAME_SEATS, PAIRINGS, SCHEMA_VERSION, is_whole, seat_index
 from simcore.batches.run import check_threads
 from simcore.cards import SEATS, format_card, parse_cards
 from simcore.deals.pbn import Deal, iter_deals, parse_deal
 from simcore.errors import BadInput, NotationError
 from simcore.rules import TRUMPS, Ruleset, load_ruleset
-from simcore.solvers import check_position, own_solver, points_of, solve_deals, two
+from simcore.solvers import MOST_PLIES, GaveUp, Solver, bound_deals, check_position, points_of, two
 
 __all__ = ["Problem", "make_problem", "solve", "solve_rows"]
 
@@ -35,6 +35,7 @@ Row = dict[str, Any]
 #: Deals a thread takes at a time.
 _BLOCK = {"elections": 1, "showcase": 32}
 _WHOLE = 13
+_thread = threading.local()
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class Problem:
     tricks: int | None = None  # Showcase: tricks to go
     cards: bool = False
     line: bool = False
+    max_plies: int | None = None  # Elections
 
     @property
     def game(self) -> str:
@@ -88,6 +90,7 @@ class Problem:
             "tricks": self.tricks,
             "cards": self.cards,
             "line": self.line,
+            "max_plies": self.max_plies,
         }
 
     @property
@@ -179,6 +182,7 @@ def make_problem(
     table: str = "",
     cards: bool = False,
     line: bool = False,
+    max_plies: int | None = MOST_PLIES,
 ) -> Problem:
     """Check and complete what is to be solved.
 
@@ -195,10 +199,13 @@ def make_problem(
         table: cards already on the table, in order of play.
         cards: also the value of every card that the seat to play may play.
         line: also one line of best play.
+        max_plies: Elections: plies after which a value is given up, one or more; None: never.
 
     Raises:
         SimcoreError: naming the value, where it stands and what is accepted.
     """
+    if max_plies is not None and not is_whole(max_plies, 1, 1 << 62):
+        raise BadInput(f"max_plies is {max_plies!r}; accepted: a whole number of at least 1, or None for no limit")
     rules, game = _rules(deal, game, ruleset)
     seats = GAME_SEATS[game]
     others: dict[str, Any] = {"contract": contract, "pairs": pairs, "declarer": declarer}
@@ -239,6 +246,10 @@ def make_problem(
     if on_table and leads is None:
         raise BadInput(f"table {table!r} needs the leader, who played its first card; accepted: leader as well")
     given = None if file is not None else _masks(deal, seats, "deal")
+    if game == "elections":
+        questions["max_plies"] = max_plies
+    elif max_plies != MOST_PLIES:
+        raise BadInput(f"max_plies {max_plies!r} does not go with showcase")
     draft = Problem(rules, 0, "", given, None if file is None else Path(file), table=on_table, cards=cards, line=line, **questions)
     digest = hashlib.sha256()
     count = 0
@@ -248,7 +259,7 @@ def make_problem(
         count += 1
     if not count:
         raise BadInput("deal: an array of no deals; accepted: at least one")
-    return Problem(rules, count, digest.hexdigest(), given, draft.file, table=on_table, cards=cards, line=line, **questions)
+    return replace(draft, count=count, digest=digest.hexdigest())
 
 
 def _rules(deal: Any, game: str | None, ruleset: str | Path | Ruleset | None) -> tuple[Ruleset, str]:
@@ -270,46 +281,74 @@ def _terms(problem: Problem) -> Iterator[tuple[str, str]]:
             yield contract, pairs
 
 
+def _limited_solver(max_plies: int | None) -> Solver:
+    """Return a solver of this thread's own that gives up."""
+    if not hasattr(_thread, "solver"):
+        _thread.solver = Solver()
+    solver: Solver = _thread.solver
+    solver.max_plies = max_plies
+    return solver
+
+
+def _undecided(problem: Problem, least: int, most: int) -> Row:
+    """Return what a row says whose value was given up: no values, and what the margin lies between."""
+    row: Row = {"attackers": None, "defenders": None, "attackers_tricks": None}
+    if problem.cards:
+        row["cards"] = None
+    if problem.line:
+        row["line"] = None
+    return row | {"margin_least": least, "margin_most": most}
+
+
 def _elections_rows(problem: Problem, number: int, masks: np.ndarray, stop: threading.Event) -> list[Row]:
     """Return the rows of one deal."""
     rows: list[Row] = []
     rules = problem.ruleset
     plain = rules.choices["low_trump"] == "plain"
-    solver = own_solver()
+    solver = _limited_solver(problem.max_plies)
     whole = int(masks[0]).bit_count() == _WHOLE and not (problem.table or problem.cards or problem.line)
     for name, pairs in _terms(problem):
         if stop.is_set():
             return rows
         contract, pairing = rules.contract(name), PAIRINGS[pairs]
-        margins: list[int] = []
+        bounds: list[list[int]] = []
         if whole and problem.leaders[0] is None:  # one table for all declarers
             seats = [SEATS.index(declarer) for declarer in problem.declarers]
-            margins = solve_deals(masks[None], rules, contracts=[name], pairings=[pairing], declarers=seats).ravel().tolist()
+            found = bound_deals(masks[None], rules, contracts=[name], pairings=[pairing], declarers=seats, solver=solver)
+            bounds = found.reshape(-1, 2).tolist()
         for place, declarer in enumerate(problem.declarers):
             leader = _leader(problem, declarer)
             row = {"deal": number, "contract": name, "pairs": pairs, "declarer": declarer, "leader": leader}
-            if margins:
-                attackers, defenders, won = points_of(contract, margins[place])
+            rows.append(row)
+            if bounds:
+                least, most = bounds[place]
+                if least != most:
+                    row |= _undecided(problem, least, most)
+                    continue
+                attackers, defenders, won = points_of(contract, least)
             else:
-                solution = solver.position(
-                    masks,
-                    contract,
-                    pairing=pairing,
-                    declarer=declarer,
-                    leader=leader,
-                    table=problem.table,
-                    low_plain=plain,
-                    cards=problem.cards,
-                    line=problem.line,
-                    keep=place > 0,
-                )
+                try:
+                    solution = solver.position(
+                        masks,
+                        contract,
+                        pairing=pairing,
+                        declarer=declarer,
+                        leader=leader,
+                        table=problem.table,
+                        low_plain=plain,
+                        cards=problem.cards,
+                        line=problem.line,
+                        keep=place > 0,
+                    )
+                except GaveUp as known:
+                    row |= _undecided(problem, known.least, known.most)
+                    continue
                 attackers, defenders, won = solution.attackers, solution.defenders, solution.attackers_tricks
             row |= {"attackers": attackers, "defenders": defenders, "attackers_tricks": won}
             if problem.cards:
                 row["cards"] = {format_card(card): solution.cards[card] for card in sorted(solution.cards, reverse=True)}
             if problem.line:
                 row["line"] = [format_card(card) for _, card in solution.line]
-            rows.append(row)
     return rows
 
 
@@ -375,7 +414,7 @@ def solve(deal: Any, *, threads: int = 1, progress: Callable[[int, int], None] |
             uint64[deals, seats] for many.
         threads: with a solver each; changes no result.
         progress: called with (deals done, deals in all).
-        options: as :func:`make_problem`: ruleset, contract, pairs, declarer, leader, trump, tricks, table, cards, line.
+        options: as :func:`make_problem`: ruleset, contract, pairs, declarer, leader, trump, tricks, table, cards, line, max_plies.
 
     Returns:
         One object a deal, contract, pairing and declarer, or a deal, trump and leader, as in docs/formats.md.

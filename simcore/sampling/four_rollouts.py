@@ -92,5 +92,5 @@ def solve_cards(
             card = cards[a]
             if low:
                 card = (card & 48) + 12 - (card & 15)
-            margin = card_value(u, v, keys, patterns, used, hints, card, NO_GUESS)
+            margin, _ = card_value(u, v, keys, patterns, used, hints, card, NO_GUESS)
             margins[w, a] = margin if own_north else -margin

@@ -1,9 +1,12 @@
 """Exact solvers with all cards seen: four hands (Elections) in ``four``, two hands (Showcase's second playout) in ``two``."""
 
 from simcore.solvers.four import (
+    MOST_PLIES,
     PAIRINGS,
+    GaveUp,
     Solution,
     Solver,
+    bound_deals,
     check_position,
     contract_terms,
     own_solver,
@@ -13,9 +16,12 @@ from simcore.solvers.four import (
 )
 
 __all__ = [
+    "MOST_PLIES",
     "PAIRINGS",
+    "GaveUp",
     "Solution",
     "Solver",
+    "bound_deals",
     "check_position",
     "contract_terms",
     "own_solver",

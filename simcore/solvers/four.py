@@ -24,13 +24,16 @@ from simcore.errors import BadInput
 from simcore.rules import Contract, Ruleset
 from simcore.solvers.four_blocks import BLOCK, BLOCKS, FORGOTTEN, SHAPES, SLOTS, USED
 from simcore.solvers.four_root import NO_GUESS, TERMS, card_value, set_up, solve, solve_batch
-from simcore.solvers.four_state import NODES, U_WORDS, V_WORDS
+from simcore.solvers.four_state import NODES, STOP, U_WORDS, V_WORDS
 from simcore.solvers.four_table import forget
 
 __all__ = [
+    "MOST_PLIES",
     "PAIRINGS",
+    "GaveUp",
     "Solution",
     "Solver",
+    "bound_deals",
     "check_position",
     "contract_terms",
     "own_solver",
@@ -41,6 +44,18 @@ __all__ = [
 
 #: The pairings: which seat is N's partner.
 PAIRINGS = {"NE": 1, "NS": 2, "NW": 3}
+
+
+#: Plies after which a solve gives up by default: nine times what the hardest of 200 random deals took, about ten minutes.
+MOST_PLIES = 4_000_000_000
+
+
+class GaveUp(Exception):
+    """A solve has used up its plies; the attackers' margin, points won before included, is ``least`` to ``most``."""
+
+    def __init__(self, least: int, most: int) -> None:
+        super().__init__(f"gave up: attackers' points minus defenders' lie between {least} and {most}")
+        self.least, self.most = least, most
 
 
 @dataclass(frozen=True)
@@ -71,9 +86,11 @@ class Solver:
 
     Args:
         megabytes: bound on the table of results, at least 1.  When it is full, half of it is forgotten; results do not change.
+        max_plies: plies after which a solve gives up and raises :class:`GaveUp`; None: never.  It counts for each value that is
+            asked for: that of the position, and that after each card.
     """
 
-    def __init__(self, megabytes: int = 256) -> None:
+    def __init__(self, megabytes: int = 256, max_plies: int | None = None) -> None:
         if not 1 <= megabytes <= 512:
             raise BadInput(f"megabytes is {megabytes!r}; accepted: 1 to 512")
         blocks = (megabytes << 20) // (8 * BLOCK + 48)  # and up to one and a half shapes a block, of 32 bytes
@@ -88,7 +105,7 @@ class Solver:
         self._hints = np.zeros(1 << 19, np.uint16)
         self._memory = (self._u, self._v, self._keys, self._patterns, self._used, self._hints)
         self._tag: tuple[bytes, int, int] | None = None
-        self._guess = 0
+        self.max_plies = max_plies
 
     @property
     def nodes(self) -> int:
@@ -109,6 +126,7 @@ class Solver:
     def lend(self) -> tuple[np.ndarray[Any, Any], ...]:
         """Return the arrays for a kernel that does the solver's work itself (``four_root``); it leaves them as it likes."""
         self._tag = None
+        self._v[STOP] = 0
         return self._memory
 
     def forget(self) -> None:
@@ -116,6 +134,15 @@ class Solver:
         forget(self._keys, self._used)
         self._hints[:] = 0
         self._tag = None
+
+    def _solve(self) -> tuple[int, int, int]:
+        """Return the least and the most that the margin of N's side can be in the position placed, and the value to guess."""
+        self._set_stop()
+        least, most, guess = (int(value) for value in solve(*self._memory, NO_GUESS))
+        return least, most, guess
+
+    def _set_stop(self) -> None:
+        self._v[STOP] = 0 if self.max_plies is None else self._v[NODES] + self.max_plies
 
     def _place(
         self,
@@ -169,8 +196,8 @@ class Solver:
         if not keep:
             self.forget()
         self._place(held, terms, pairing, leader, table, before)
-        value, guess = (int(value) for value in solve(*self._memory, NO_GUESS))
-        margin = sign * value
+        least, most, guess = self._solve()
+        margin = sign * least
         left = (sum(int(hand).bit_count() for hand in held) + len(table)) // 4
         all_tricks = left + sum(tricks)
         # a bonus decided before the root, and points won before it, come on top
@@ -181,16 +208,21 @@ class Solver:
                 decided = contract.most_tricks
             elif 2 * tricks[1] > all_tricks:
                 decided = -contract.most_tricks
+        known = own - other + decided
+        if least != most:
+            raise GaveUp(min(sign * least, sign * most) + known, max(sign * least, sign * most) + known)
         answers: dict[int, int] = {}
-        if cards:
-            answers = {
-                card: value + own - other + decided
-                for card, value in self._cards(held, terms, pairing, leader, table, before, sign, guess)
-            }
         best: tuple[tuple[int, int], ...] = ()
         needs_line = contract.most_tricks != 0 and all_tricks % 2 == 0
-        if line or needs_line:
-            best = self._line(held, terms, pairing, leader, table, before, sign, margin)
+        try:
+            if cards:
+                answers = {
+                    card: value + known for card, value in self._cards(held, terms, pairing, leader, table, before, sign, guess)
+                }
+            if line or needs_line:
+                best = self._line(held, terms, pairing, leader, table, before, sign, margin)
+        except GaveUp:
+            raise GaveUp(margin + known, margin + known) from None
         # both sides' points from the root on have a fixed sum, but for a bonus that nobody gets
         live = 0
         for hand in held:
@@ -238,7 +270,9 @@ class Solver:
         if not keep:
             self.forget()
         self._place(held, terms, pairing, leader, table, tricks)
-        margin, guess = (int(value) for value in solve(*self._memory, NO_GUESS))
+        margin, most, guess = self._solve()
+        if margin != most:
+            raise GaveUp(margin, most)
         return next(card for card, value in self._cards(held, terms, pairing, leader, table, tricks, 1, guess) if value == margin)
 
     def _cards(
@@ -266,8 +300,12 @@ class Solver:
                     yield previous
                     continue
             self._place(held, terms, pairing, leader, table, tricks)
-            value = sign * int(card_value(*self._memory, card if not terms[1] else (card & 48) + 12 - (card & 15), guess))
-            previous = (card, value)
+            self._set_stop()
+            turned = card if not terms[1] else (card & 48) + 12 - (card & 15)
+            least, most = (sign * int(value) for value in card_value(*self._memory, turned, guess))
+            if least != most:
+                raise GaveUp(min(least, most), max(least, most))
+            previous = (card, least)
             yield previous
 
     def _line(
@@ -360,6 +398,7 @@ def solve_position(
 
     Raises:
         BadInput: hands that share a card, are uneven, or do not fit the cards on the table.
+        GaveUp: the solver's ``max_plies`` are used up.
     """
     solver = own_solver() if solver is None else solver
     return solver.position(
@@ -403,6 +442,30 @@ def solve_deals(
 
     Raises:
         BadInput: a deal whose hands overlap or are uneven, or an argument out of range.
+        GaveUp: the solver's ``max_plies`` are used up; :func:`bound_deals` returns what is known then.
+    """
+    bounds = bound_deals(
+        hands, ruleset, contracts=contracts, pairings=pairings, declarers=declarers, dealers=dealers, solver=solver
+    )
+    for least, most in bounds.reshape(-1, 2).tolist():
+        if least != most:
+            raise GaveUp(least, most)
+    return np.ascontiguousarray(bounds[..., 0])
+
+
+def bound_deals(
+    hands: np.ndarray[Any, np.dtype[np.uint64]],
+    ruleset: Ruleset,
+    *,
+    contracts: Sequence[str] | None = None,
+    pairings: Sequence[int] = (2,),
+    declarers: Sequence[int] = (0, 1, 2, 3),
+    dealers: np.ndarray[Any, np.dtype[np.int64]] | None = None,
+    solver: Solver | None = None,
+) -> np.ndarray[Any, np.dtype[np.int32]]:
+    """Return the least and the most that attackers' margins can be: the same, unless the solver's ``max_plies`` were used up.
+
+    Arguments and errors as for :func:`solve_deals`.  Returns int32[n, contracts, pairings, declarers, 2].
     """
     if ruleset.game != "elections":
         raise BadInput(f"ruleset {ruleset.name!r} is for {ruleset.game!r}; accepted: a ruleset of elections")
@@ -428,10 +491,10 @@ def solve_deals(
                 "dealers are missing; accepted: one seat a deal, since this ruleset lets the player left of the dealer lead"
             )
         leads = (np.asarray(dealers, np.int64) + 1) & 3
-    out = np.zeros((len(deals), len(ids), len(partners), len(callers)), np.int32)
+    out = np.zeros((len(deals), len(ids), len(partners), len(callers), 2), np.int32)
     solver = own_solver() if solver is None else solver
     solver._tag = None
-    solve_batch(*solver._memory, deals, terms, partners, callers, leads, out)
+    solve_batch(*solver._memory, deals, terms, partners, callers, leads, np.int64(solver.max_plies or 0), out)
     return out
 
 

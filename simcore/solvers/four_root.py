@@ -42,6 +42,7 @@ from simcore.solvers.four_state import (
     MINUS,
     MIXED,
     MOST,
+    NODES,
     OUTCOMES,
     PAIRING,
     PAIRS,
@@ -55,6 +56,7 @@ from simcore.solvers.four_state import (
     SPECIAL,
     START,
     STEP,
+    STOP,
     TOPS,
     TRICK,
     TRICKS,
@@ -355,6 +357,14 @@ def margin_of(u: Any, v: Any, value: I64) -> I64:
 
 
 @njit
+def _ask(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, target: I64, limit: I64) -> I64:
+    """Ask for ``target``; give up after ``limit`` plies, or where the solve's plies are used up."""
+    if v[STOP] != 0:
+        limit = min(limit, max(v[STOP] - v[NODES], 0))
+    return at_least(u, v, keys, patterns, used, hints, target, limit)
+
+
+@njit
 def value_between(
     u: Any,
     v: Any,
@@ -365,8 +375,11 @@ def value_between(
     low: I64,
     high: I64,
     guess: I64,
-) -> I64:
-    """Return the value at the root, known to lie in ``low`` … ``high``, by zero-window searches."""
+) -> tuple[I64, I64]:
+    """Return the least and the most that the value at the root can be, known to lie in ``low`` … ``high``: zero-window searches.
+
+    They are the same, unless the search gives up at ``v[STOP]`` plies.
+    """
     # Values lie a step apart.  From a guess the questions go to neighbouring values, for tricks in growing strides.  Where more
     # than tricks count and there is no guess, or it was far off: questions far from the value are cheap, so both ends close in as
     # far as answers take few plies.  What is left is halved.
@@ -381,7 +394,9 @@ def value_between(
         falling = False
         asked = 0
         while low < high and (asked < 3 or (tricks_only and not (rising and falling))):
-            value = at_least(u, v, keys, patterns, used, hints, target * step, _NO_LIMIT)
+            value = _ask(u, v, keys, patterns, used, hints, target * step, _NO_LIMIT)
+            if value == UNKNOWN:
+                return low * step, high * step
             asked += 1
             if asked >= 3:
                 stride = 2 * stride + 1
@@ -398,7 +413,7 @@ def value_between(
         for end in range(2):
             while low < high:
                 target = low + 1 if end == 0 else high
-                value = at_least(u, v, keys, patterns, used, hints, target * step, limit)
+                value = _ask(u, v, keys, patterns, used, hints, target * step, limit)
                 if value == UNKNOWN:
                     break
                 if value >= target * step:
@@ -408,44 +423,62 @@ def value_between(
         limit *= 4
     while low < high:
         target = (low + high + 1) >> 1
-        value = at_least(u, v, keys, patterns, used, hints, target * step, _NO_LIMIT)
+        value = _ask(u, v, keys, patterns, used, hints, target * step, _NO_LIMIT)
+        if value == UNKNOWN:
+            break
         if value >= target * step:
             low = -(-value // step)
         else:
             high = value // step
-    return low * step
+    return low * step, high * step
 
 
 @njit
-def solve(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64]:
-    """Return the margin of side 0 at the root and the value to guess for a neighbouring position."""
-    low, high = limits(u, v)
+def _reaches(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, tricks: I64, left: I64) -> I64:
+    """Tell whether side 0 takes so many of the tricks left: 1, 0, or -1 where the search gives up."""
+    if tricks <= 0:
+        return np.int64(1)
+    if tricks > left:
+        return np.int64(0)
+    value = _ask(u, v, keys, patterns, used, hints, tricks, _NO_LIMIT)
+    if value == UNKNOWN:
+        return np.int64(-1)
+    return np.int64(1 if value >= tricks else 0)
+
+
+@njit
+def solve(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, guess: I64) -> tuple[I64, I64, I64]:
+    """Return the least and the most that side 0's margin at the root can be, and the value to guess for a neighbouring position.
+
+    They are the same, unless the search gives up at ``v[STOP]`` plies.
+    """
     if v[KIND] == OUTCOMES and v[MOST] > 0 and v[TRICK] == 0:
         # Only who takes more tricks counts: one or two questions to the search for tricks.
-        most = v[MOST]
+        bonus = v[MOST]
         v[KIND], v[MOST], v[TRICK] = TRICKS_ONLY, 0, 1
         needed = (v[TRICKS] >> 1) + 1 - v[WON]
-        margin = np.int64(-1)
         left = popcount(u[0] | u[1] | u[2] | u[3] | _table_cards(u, v)) >> 2
-        if needed <= left and at_least(u, v, keys, patterns, used, hints, needed, _NO_LIMIT) >= needed:
-            margin = np.int64(1)
-        elif v[TRICKS] & 1 == 0 and (
-            needed <= 1 or (needed - 1 <= left and at_least(u, v, keys, patterns, used, hints, needed - 1, _NO_LIMIT) >= needed - 1)
-        ):
-            margin = np.int64(0)
-        v[KIND], v[MOST], v[TRICK] = OUTCOMES, most, 0
-        scale = v[SCALE] * most
+        more = _reaches(u, v, keys, patterns, used, hints, needed, left)
+        half = np.int64(0)
+        if more != 1 and v[TRICKS] & 1 == 0:
+            half = _reaches(u, v, keys, patterns, used, hints, needed - 1, left)
+        least = np.int64(1 if more == 1 else (0 if half == 1 else -1))
+        most = np.int64(1 if more != 0 else (0 if half != 0 else -1))
+        v[KIND], v[MOST], v[TRICK] = OUTCOMES, bonus, 0
+        scale = v[SCALE] * bonus
         if v[HALVES] != 0:
             scale //= 2
-        return margin * scale, NO_GUESS
-    value = value_between(u, v, keys, patterns, used, hints, low, high, guess)
-    return margin_of(u, v, value), value
+        return least * scale, most * scale, NO_GUESS
+    low, high = limits(u, v)
+    low, high = value_between(u, v, keys, patterns, used, hints, low, high, guess)
+    return margin_of(u, v, low), margin_of(u, v, high), low
 
 
 @njit
-def card_value(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, card: I64, guess: I64) -> I64:
-    """Return the margin of side 0 from the root on if the seat to play plays ``card`` (turned round if the contract is low).
+def card_value(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, card: I64, guess: I64) -> tuple[I64, I64]:
+    """Return the least and the most that side 0's margin from the root on can be if the seat to play plays ``card``.
 
+    The card is turned round if the contract is low.
     ``guess``: the root's value in the search's units, or ``NO_GUESS``.
     """
     ply = v[FIRST]
@@ -457,7 +490,8 @@ def card_value(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, 
     if ply < 3:
         v[FIRST] = ply + 1
         u[U_ROWS + U_ROW * (ply + 1) + SHAPE] = shape_of(u)
-        return solve(u, v, keys, patterns, used, hints, guess)[0]
+        least, most, _ = solve(u, v, keys, patterns, used, hints, guess)
+        return least, most
     # the trick is full: what it brings, and the rest from its winner's lead
     winner = v[V_ROWS + V_ROW * ply + WINNER]
     trick = u[U_ROWS + U_ROW * ply + TRIED]
@@ -490,10 +524,10 @@ def card_value(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, 
     before = gain + bonus
     if v[HALVES] != 0:
         before //= 2
-    rest_margin = np.int64(0)
+    least = most = np.int64(0)
     if left != 0:
-        rest_margin = solve(u, v, keys, patterns, used, hints, guess)[0]
-    return before + rest_margin
+        least, most, _ = solve(u, v, keys, patterns, used, hints, guess)
+    return before + least, before + most
 
 
 @njit
@@ -509,9 +543,13 @@ def solve_batch(
     pairings: Any,
     declarers: Any,
     leads: Any,
+    plies: I64,
     out: Any,
 ) -> None:
-    """Fill ``out`` (int32[n, contracts, pairings, declarers]) with attackers' margins; one table for each contract and pairing."""
+    """Fill ``out`` (int32[n, contracts, pairings, declarers, 2]) with the least and the most that attackers' margins can be.
+
+    One table serves a contract and pairing.  They are the same, unless a solve gives up after ``plies`` (0: never).
+    """
     table = np.zeros(3, np.int64)
     for d in range(hands.shape[0]):
         for t in range(terms.shape[0]):
@@ -524,5 +562,8 @@ def solve_batch(
                     leader = (declarer + 1) & 3 if leads[d] < 0 else leads[d]
                     north = declarer == 0 or declarer == pairings[p]
                     set_up(u, v, hands[d], terms[t], pairings[p], leader, table, np.int64(0), np.int64(0), np.int64(0))
-                    margin, guess = solve(u, v, keys, patterns, used, hints, guess)
-                    out[d, t, p, s] = margin if north else -margin
+                    v[STOP] = v[NODES] + plies if plies != 0 else 0
+                    least, most, guess = solve(u, v, keys, patterns, used, hints, guess)
+                    out[d, t, p, s, 0] = least if north else -most
+                    out[d, t, p, s, 1] = most if north else -least
+    v[STOP] = 0

@@ -32,6 +32,7 @@ AVERAGE = 80  # 4 words, points of the average card of each suit, in thirteenths
 POINTS = 16  # 64 words, points of each card for the side that takes it
 SCORES = 84  # 14 words, scratch of the ordering
 COMMON, EXTRA = 98, 102  # 4 words each, points of the cards of a suit, and what its special ones bring on top
+STOP = 106  # the count of plies at which a solve gives up
 V_ROWS, V_ROW = 112, 32
 # a row of v: one ply
 SEAT, WINNER, GAIN, BEST, NEXT, END, HINT, HINT_SLOT, TAKEN, TAKEN_TRICKS, WON_BEFORE = range(11)
