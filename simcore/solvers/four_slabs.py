@@ -28,17 +28,17 @@ from simcore.solvers.four_bits import gather, prefetch
 from simcore.solvers.four_blocks import BLOCK, CHUNK, INDEX, NEXT_AT, USED, take_new
 from simcore.solvers.four_state import HIT, LEFT
 
-__all__ = ["SERVED", "SLAB", "add_to_slab", "begin_slab", "pattern_in_slab", "search_slabs"]
+__all__ = ["COUNT", "NO_BOUND", "SERVED", "SLAB", "UPPER_AT", "add_to_slab", "begin_slab", "pattern_in_slab", "search_slabs"]
 
 SLAB = 512  # patterns
 _LANES = 8
 _COMPARISONS = 32
 _MASKS = 3  # words of comparisons of a pattern that may lie in a chunk
-_COUNT = np.uint64(0xFFFFFFFF)
+COUNT = np.uint64(0xFFFFFFFF)  # in word 0 of a slab
 SERVED = np.uint64(1 << 40)  # in a pattern's word 0: it has settled a position since the table was last full
 _ALL = ~ZERO
-_BOUND = np.uint64(0xFFFFF)
-_UPPER_AT = np.uint64(20)
+NO_BOUND = np.uint64(0xFFFFF)  # a set of outcomes that says nothing; the bits of any bound
+UPPER_AT = np.uint64(20)
 _SIX, _LOW_SIX = np.uint64(6), np.uint64(63)
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def search_slabs(
         head = np.uint64(BLOCK) * following
         following = patterns[head] >> NEXT_AT
         prefetch(patterns, BLOCK * np.int64(following))
-        _mark_beyond(u, np.int64(patterns[head] & _COUNT))
+        _mark_beyond(u, np.int64(patterns[head] & COUNT))
         lanes = np.uint64(_strike(u, patterns, np.uint64(BLOCK) * patterns[head + ONE], signature))
         best = ZERO
         fewest = np.int64(1000)
@@ -160,9 +160,9 @@ def search_slabs(
                 rest &= rest - ONE
                 meta = patterns[at]
                 if sets:
-                    if (meta & least) != ZERO and ((meta >> _UPPER_AT) & most) != ZERO:
+                    if (meta & least) != ZERO and ((meta >> UPPER_AT) & most) != ZERO:
                         continue
-                elif (meta & _BOUND) < least and ((meta >> _UPPER_AT) & _BOUND) >= most:
+                elif (meta & NO_BOUND) < least and ((meta >> UPPER_AT) & NO_BOUND) >= most:
                     continue
                 wrong = ZERO
                 count = np.int64(0)
@@ -247,7 +247,7 @@ def _enter(u: Any, patterns: Any, head: U64, place: I64, at: U64, words: I64) ->
 @njit
 def add_to_slab(u: Any, patterns: Any, used: Any, slab: I64, source: Any, start: I64, size: I64, words: I64) -> I64:
     """Write a pattern, which stands at ``source[start]`` and on, into the first slab of a shape; return the first slab."""
-    place = np.int64(patterns[BLOCK * slab] & _COUNT)
+    place = np.int64(patterns[BLOCK * slab] & COUNT)
     if place == SLAB:
         new = _new_slab(patterns, used, slab)
         for n in range(_MASKS):

@@ -30,6 +30,9 @@ tricks and a bonus for most of them count, bounds are *sets of outcomes*, a bit 
 it takes one of the first set, or side 1 that it takes one of the second.  What is found out so serves however many were taken
 before.
 
+A slot of the table of shapes has four words: the key, the first block, ``| patterns in blocks | words of a pattern, 8 bits |``, and
+the first slab.
+
 When the shapes or the blocks run out, half of the patterns is forgotten: first those that have not settled anything (*served*)
 since that happened last, of these first those that took the fewest plies to find out (*effort*, in powers of four).  Memory is
 bounded, results do not change.
@@ -59,7 +62,16 @@ from simcore.solvers.four_blocks import (
     is_full,
     take_block,
 )
-from simcore.solvers.four_slabs import SERVED, add_to_slab, begin_slab, pattern_in_slab, search_slabs
+from simcore.solvers.four_slabs import (
+    COUNT,
+    NO_BOUND,
+    SERVED,
+    UPPER_AT,
+    add_to_slab,
+    begin_slab,
+    pattern_in_slab,
+    search_slabs,
+)
 from simcore.solvers.four_state import ALIVE, HIT, RESULT
 
 __all__ = [
@@ -76,18 +88,16 @@ __all__ = [
     "unpack",
 ]
 
-NO_BOUND = np.uint64(0xFFFFF)  # a set of outcomes that says nothing; the bits of any bound
 _BIAS = np.int64(1 << 19)
-_EFFORT_AT, _UPPER_AT = np.uint64(60), np.uint64(20)
+_EFFORT_AT = np.uint64(60)
 _ROOM_AT, _COUNT_AT = np.uint64(8), np.uint64(8)
 _BYTE = np.uint64(0xFF)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIX_AT = np.uint64(40)
 _SEVEN = np.uint64(7)
-_HALF = np.uint64(0xFFFFFFFF)
 _SLOTS_AT_MOST = np.int64((1 << 24) - 1)
 _ALL = ~ZERO
-_WORTHS = 32
+_WORTHS = 32  # what a pattern can be worth: effort, and whether it has served
 _IN_SLABS = np.int64(128)  # patterns of a shape from which on they lie in slabs
 
 
@@ -168,7 +178,7 @@ def biased(bound: I64) -> U64:
 @inlined
 def bounds_found(u: Any) -> tuple[U64, U64]:
     """Return the lower and the upper bound of the pattern found, as they are stored."""
-    return u[HIT] & NO_BOUND, (u[HIT] >> _UPPER_AT) & NO_BOUND
+    return u[HIT] & NO_BOUND, (u[HIT] >> UPPER_AT) & NO_BOUND
 
 
 @inlined
@@ -221,13 +231,13 @@ def search_table(
         if sets:
             for k in range((count + _SEVEN) & ~_SEVEN):
                 meta = patterns[metas + k]
-                fits = ((meta & least) == ZERO) | (((meta >> _UPPER_AT) & most) == ZERO)
+                fits = ((meta & least) == ZERO) | (((meta >> UPPER_AT) & most) == ZERO)
                 fits &= (patterns[values + k] ^ one) & patterns[masks + k] == ZERO
                 found |= np.uint64(fits) << k
         else:
             for k in range((count + _SEVEN) & ~_SEVEN):
                 meta = patterns[metas + k]
-                fits = ((meta & NO_BOUND) >= least) | (((meta >> _UPPER_AT) & NO_BOUND) < most)
+                fits = ((meta & NO_BOUND) >= least) | (((meta >> UPPER_AT) & NO_BOUND) < most)
                 fits &= (patterns[values + k] ^ one) & patterns[masks + k] == ZERO
                 found |= np.uint64(fits) << k
         found &= (ONE << count) - ONE
@@ -341,7 +351,7 @@ def _copy_out(keys: Any, patterns: Any, slot: I64, least: I64, target: Any, star
     slab = np.int64(keys[slot, 3])
     while slab != 0:
         head = patterns[BLOCK * slab]
-        for k in range(np.int64(head & _HALF)):
+        for k in range(np.int64(head & COUNT)):
             at = pattern_in_slab(patterns, slab, k, size)
             if _worth(patterns[at]) >= least:
                 for m in range(size):
@@ -396,7 +406,7 @@ def shrink(u: Any, keys: Any, patterns: Any, used: Any) -> None:
         slab = np.int64(keys[slot, 3])
         while slab != 0:
             head = patterns[BLOCK * slab]
-            for k in range(np.int64(head & _HALF)):
+            for k in range(np.int64(head & COUNT)):
                 counts[_worth(patterns[pattern_in_slab(patterns, slab, k, size)]) + 1] += size
             slab = np.int64(head >> NEXT_AT)
     for n in range(_WORTHS + 1):
@@ -474,9 +484,9 @@ def remember(
         for k in range((count + _SEVEN) & ~_SEVEN):
             meta = patterns[metas + k]
             if sets:
-                covered = lower & ~meta | upper & ~(meta >> _UPPER_AT) == ZERO
+                covered = lower & ~meta | upper & ~(meta >> UPPER_AT) == ZERO
             else:
-                covered = ((meta & NO_BOUND) <= lower) & (((meta >> _UPPER_AT) & NO_BOUND) >= upper)
+                covered = ((meta & NO_BOUND) <= lower) & (((meta >> UPPER_AT) & NO_BOUND) >= upper)
             covered &= (mask & ~patterns[masks + k]) | ((patterns[values + k] & mask) ^ one) == ZERO
             found |= np.uint64(covered) << k
         found &= (ONE << count) - ONE
@@ -496,7 +506,7 @@ def remember(
             if gone:
                 _drop(keys, patterns, used, slot, at, step, size)
         block = np.int64(head >> NEXT_AT)
-    u[HIT] = effort | upper << _UPPER_AT | lower
+    u[HIT] = effort | upper << UPPER_AT | lower
     for n in range(words):
         u[HIT + 1 + 2 * n] = u[at_masks + n]
         u[HIT + 2 + 2 * n] = u[at_words + n] & u[at_masks + n]
