@@ -26,7 +26,7 @@ from simcore.cards import SEATS, format_card, parse_cards
 from simcore.deals.pbn import Deal, iter_deals, parse_deal
 from simcore.errors import BadInput, NotationError
 from simcore.rules import TRUMPS, Ruleset, load_ruleset
-from simcore.solvers import MOST_PLIES, GaveUp, Solver, bound_deals, check_position, points_of, two
+from simcore.solvers import MOST_PLIES, GaveUp, bound_deals, check_position, own_solver, points_of, two
 
 __all__ = ["Problem", "make_problem", "solve", "solve_rows"]
 
@@ -35,7 +35,6 @@ Row = dict[str, Any]
 #: Deals a thread takes at a time.
 _BLOCK = {"elections": 1, "showcase": 32}
 _WHOLE = 13
-_thread = threading.local()
 
 
 @dataclass(frozen=True)
@@ -281,15 +280,6 @@ def _terms(problem: Problem) -> Iterator[tuple[str, str]]:
             yield contract, pairs
 
 
-def _limited_solver(max_plies: int | None) -> Solver:
-    """Return a solver of this thread's own that gives up."""
-    if not hasattr(_thread, "solver"):
-        _thread.solver = Solver()
-    solver: Solver = _thread.solver
-    solver.max_plies = max_plies
-    return solver
-
-
 def _undecided(problem: Problem, least: int, most: int) -> Row:
     """Return what a row says whose value was given up: no values, and what the margin lies between."""
     row: Row = {"attackers": None, "defenders": None, "attackers_tricks": None}
@@ -305,7 +295,8 @@ def _elections_rows(problem: Problem, number: int, masks: np.ndarray, stop: thre
     rows: list[Row] = []
     rules = problem.ruleset
     plain = rules.choices["low_trump"] == "plain"
-    solver = _limited_solver(problem.max_plies)
+    solver = own_solver()  # of a thread of the pool, so nobody else meets the limit
+    solver.max_plies = problem.max_plies
     whole = int(masks[0]).bit_count() == _WHOLE and not (problem.table or problem.cards or problem.line)
     for name, pairs in _terms(problem):
         if stop.is_set():
