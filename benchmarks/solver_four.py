@@ -9,7 +9,8 @@ thread).
 Points: the first ``--points`` deals for every other contract, pairings and declarers in turn, one solve each; with ``--hard`` deals
 made to be hard, for every contract.  A contract stops when it has used ``--seconds``.  Each solve is a line of JSON in ``--log``: a
 later run with the same log goes on where this one stopped, and reports all of them.  The table is emptied before each solve;
-``MB`` is the most of it that was in use after one, ``full`` how many solves filled it.  All times are CPU seconds.
+``MB`` is the most of it that was in use after one, ``full`` how many solves filled it, ``given up`` how many ended at the
+command's limit of plies.  All times are CPU seconds.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import numpy as np
 
 from simcore.cards import parse_hand
 from simcore.rules import Ruleset, load_ruleset
-from simcore.solvers import Solver, solve_deals
+from simcore.solvers import MOST_PLIES, Solver, bound_deals, solve_deals
 
 ORACLE = Path(__file__).parent.parent / "data" / "dd_table_200.csv"
 HARD = {  # voids, hands that are images of each other, hands in which no two cards touch
@@ -127,10 +128,13 @@ def timed(
                     continue
                 before, full = solver.nodes, solver.memory["forgotten"]
                 start = time.process_time()
-                margin = solve_deals(hands, rules, contracts=[contract], pairings=[1 + n % 3], declarers=[n % 4], solver=solver)
+                bounds = bound_deals(hands, rules, contracts=[contract], pairings=[1 + n % 3], declarers=[n % 4], solver=solver)
                 seconds = time.process_time() - start
                 used += seconds
-                row = {"key": key, "seconds": seconds, "margin": int(margin.ravel()[0]), "nodes": solver.nodes - before}
+                least, most = bounds.ravel().tolist()
+                row = {"key": key, "seconds": seconds, "margin": least if least == most else None, "nodes": solver.nodes - before}
+                if least != most:
+                    row["between"] = [least, most]
                 row["bytes"] = solver.memory["used"]
                 row["full"] = solver.memory["forgotten"] > full
                 done[key] = row
@@ -138,10 +142,13 @@ def timed(
                     with options.log.open("a") as file:
                         file.write(json.dumps(row) + "\n")
             rows.append(done[key])
-        most = max(row["bytes"] for row in rows) >> 20
+        size = max(row["bytes"] for row in rows) >> 20
         nodes = float(np.mean([row["nodes"] for row in rows])) / 1e6
         full = sum(row["full"] for row in rows)
-        report(f"{rules.name} {contract}", [row["seconds"] for row in rows], f"  nodes {nodes:8.3f} M  {most:3} MB  full {full}")
+        more = f"  nodes {nodes:8.3f} M  {size:3} MB  full {full}"
+        if given_up := sum(row["margin"] is None for row in rows):
+            more += f"  given up {given_up}"
+        report(f"{rules.name} {contract}", [row["seconds"] for row in rows], more)
 
 
 def main() -> None:
@@ -155,7 +162,7 @@ def main() -> None:
     options = parser.parse_args()
     with ORACLE.open(newline="") as file:
         texts = [row["pbn"] for row in csv.DictReader(file)]
-    solver = Solver()
+    solver = Solver(max_plies=MOST_PLIES)
     solve_deals(packed(texts[0]), load_ruleset("tricks"), contracts=["nt-tricks"], solver=solver)  # compile
     done: dict[str, Any] = {}
     if options.log and options.log.exists():
