@@ -107,9 +107,7 @@ def _run(
         raise BadInput("no deal is given; accepted: --deal PBN or --file deals.pbn")
     replaced = to_be_replaced(out, overwrite)
     if max_plies is not None:
-        if max_plies != "none" and not (max_plies.isascii() and max_plies.isdigit() and int(max_plies) >= 1):
-            raise BadInput(f"--max-plies {max_plies!r}; accepted: a whole number of at least 1, or none")
-        options["max_plies"] = None if max_plies == "none" else int(max_plies)
+        options["max_plies"] = _plies(max_plies)
     undecided: list[Row] = []
     problem = make_problem(game=game, **options)
     note_if_cold(quiet, "four_root" if game == "elections" else "two_play")
@@ -139,13 +137,26 @@ def _run(
         note(f"{deals:,} deals solved in {seconds:.2f} s on {threads} thread(s)\ntables in {out}", quiet)
     if not undecided:
         return 0
-    row = undecided[0]
+    row, plies = undecided[0], problem.max_plies or 0
     note(
-        f"values given up after {problem.max_plies:,} plies: {len(undecided):,}; the first: deal {row['deal']}, {row['contract']}, "
+        f"values given up after {plies:,} plies: {len(undecided):,}; the first: deal {row['deal']}, {row['contract']}, "
         f"{row['pairs']}, by {row['declarer']}: attackers' points minus defenders' {_between(row)}; --max-plies allows more",
         quiet,
     )
     return 3
+
+
+def _plies(text: str) -> int | None:
+    """Return a limit of plies, None for ``none``."""
+    from simcore.solvers import PLIES_ACCEPTED, is_plies
+
+    if text == "none":
+        return None
+    # so many digits that it must be too large are not worth reading
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 100 else 0
+    if not is_plies(number):
+        raise BadInput(f"--max-plies {text[:100]!r}; accepted: {PLIES_ACCEPTED}, or none")
+    return number
 
 
 def _between(row: Row) -> str:

@@ -352,6 +352,44 @@ def test_a_search_that_gives_up_knows_bounds(name: str) -> None:
     assert decided == 6
 
 
+@pytest.mark.parametrize(("trick", "most"), [(1, 5), (-2, 12), (3, -4), (0, 6)])
+def test_a_table_serves_before_and_after_a_bonus_is_decided(trick: int, most: int) -> None:
+    """Along a line and back with one table, which holds what was found while the bonus was open and after: the same values."""
+    rng = random.Random(f"bonus {trick} {most}")
+    for cards in (6, 7, 8):
+        for trump in (None, 2):
+            contract = Contract("own", "own", trump, False, trick, most)
+            pack = rng.sample(ALL_CARDS, 4 * cards)
+            hands = [sum(1 << card for card in pack[cards * n : cards * (n + 1)]) for n in range(4)]
+            line = Solver().position(hands, contract, line=True).line
+            positions = []
+            leader, table, tricks = 1, [], [0, 0]
+            for seat, card in line:
+                positions.append({"hands": hands, "leader": leader, "table": tuple(table), "tricks": tuple(tricks)})
+                hands = [hand & ~(1 << card) for hand in hands]
+                table.append(card)
+                if len(table) == 4:
+                    suit = trump if trump is not None and any(card >> 4 == trump for card in table) else table[0] >> 4
+                    leader = (leader + table.index(max(card for card in table if card >> 4 == suit))) & 3
+                    tricks[leader & 1] += 1
+                    table = []
+                assert seat == (positions[-1]["leader"] + len(positions[-1]["table"])) & 3
+            fresh = [Solver(megabytes=1).position(contract=contract, **position).margin for position in positions]
+            solver = Solver(megabytes=8)
+            for order in (1, -1):
+                margins = [
+                    solver.position(contract=contract, keep=n > 0, cards=True, **position).margin
+                    for n, position in enumerate(positions[::order])
+                ]
+                assert margins == fresh[::order]
+
+
+@pytest.mark.parametrize("limit", [0, -5, True, 1.5, "7", (1 << 62) + 1])
+def test_limits_that_are_none(limit: Any) -> None:
+    with pytest.raises(SimcoreError, match="accepted: a whole number from 1 to 4611686018427387904, or None"):
+        Solver(max_plies=limit)
+
+
 def test_tricks_follow_where_the_value_tells_them() -> None:
     deals, tricks = oracle(0, 1)
     rules = load_ruleset("elections")

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from simcore import __version__
-from simcore.batches.config import GAME_SEATS, PAIRINGS, SCHEMA_VERSION, is_whole, seat_index
+from simcore.batches.config import GAME_SEATS, PAIRINGS, SCHEMA_VERSION, seat_index
 from simcore.batches.run import check_threads
 from simcore.cards import SEATS, format_card, parse_cards
 from simcore.deals.pbn import Deal, iter_deals, parse_deal
 from simcore.errors import BadInput, NotationError
 from simcore.rules import TRUMPS, Ruleset, load_ruleset
-from simcore.solvers import MOST_PLIES, GaveUp, bound_deals, check_position, own_solver, points_of, two
+from simcore.solvers import MOST_PLIES, PLIES_ACCEPTED, GaveUp, bound_deals, check_position, is_plies, own_solver, points_of, two
 
 __all__ = ["Problem", "make_problem", "solve", "solve_rows"]
 
@@ -203,8 +203,8 @@ def make_problem(
     Raises:
         SimcoreError: naming the value, where it stands and what is accepted.
     """
-    if max_plies is not None and not is_whole(max_plies, 1, 1 << 62):
-        raise BadInput(f"max_plies is {max_plies!r}; accepted: a whole number of at least 1, or None for no limit")
+    if max_plies is not None and not is_plies(max_plies):
+        raise BadInput(f"max_plies is {max_plies!r}; accepted: {PLIES_ACCEPTED}, or None for no limit")
     rules, game = _rules(deal, game, ruleset)
     seats = GAME_SEATS[game]
     others: dict[str, Any] = {"contract": contract, "pairs": pairs, "declarer": declarer}
@@ -247,7 +247,7 @@ def make_problem(
     given = None if file is not None else _masks(deal, seats, "deal")
     if game == "elections":
         questions["max_plies"] = max_plies
-    elif max_plies != MOST_PLIES:
+    elif max_plies not in (None, MOST_PLIES):
         raise BadInput(f"max_plies {max_plies!r} does not go with showcase")
     draft = Problem(rules, 0, "", given, None if file is None else Path(file), table=on_table, cards=cards, line=line, **questions)
     digest = hashlib.sha256()

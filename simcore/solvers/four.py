@@ -30,12 +30,14 @@ from simcore.solvers.four_table import forget
 __all__ = [
     "MOST_PLIES",
     "PAIRINGS",
+    "PLIES_ACCEPTED",
     "GaveUp",
     "Solution",
     "Solver",
     "bound_deals",
     "check_position",
     "contract_terms",
+    "is_plies",
     "own_solver",
     "points_of",
     "solve_deals",
@@ -50,8 +52,20 @@ PAIRINGS = {"NE": 1, "NS": 2, "NW": 3}
 MOST_PLIES = 4_000_000_000
 
 
+#: What is accepted as a number of plies.
+PLIES_ACCEPTED = f"a whole number from 1 to {1 << 62}"
+
+
+def is_plies(number: object) -> bool:
+    """Tell whether something can be a limit of plies."""
+    return isinstance(number, (int, np.integer)) and not isinstance(number, bool) and bool(1 <= number <= 1 << 62)
+
+
 class GaveUp(Exception):
-    """A solve has used up its plies; the attackers' margin, points won before included, is ``least`` to ``most``."""
+    """A solve has used up its plies; the attackers' margin, points won before included, is ``least`` to ``most``.
+
+    Both are the same where the margin is known, and the plies went into cards, a line, or who ties.
+    """
 
     def __init__(self, least: int, most: int) -> None:
         super().__init__(f"gave up: attackers' points minus defenders' lie between {least} and {most}")
@@ -93,6 +107,8 @@ class Solver:
     def __init__(self, megabytes: int = 256, max_plies: int | None = None) -> None:
         if not 1 <= megabytes <= 512:
             raise BadInput(f"megabytes is {megabytes!r}; accepted: 1 to 512")
+        if max_plies is not None and not is_plies(max_plies):
+            raise BadInput(f"max_plies is {max_plies!r}; accepted: {PLIES_ACCEPTED}, or None for no limit")
         blocks = (megabytes << 20) // (8 * BLOCK + 48)  # and up to one and a half shapes a block, of 32 bytes
         shapes = 1 << max(10, blocks.bit_length() - 1)
         self._u = np.zeros(U_WORDS, np.uint64)
@@ -263,7 +279,8 @@ class Solver:
     ) -> int:
         """Return the seat to play's first card, in card order, that keeps the value.
 
-        ``tricks`` are those of N's side and of the other.  Other arguments as for :meth:`position`; nothing is checked.
+        ``tricks`` are those of N's side and of the other.  Other arguments as for :meth:`position`; nothing is checked.  Raises
+        :class:`GaveUp` where ``max_plies`` are used up, with bounds that are of no use.
         """
         held = np.array(hands, np.uint64)
         terms = contract_terms(contract, low_plain=low_plain)

@@ -280,9 +280,7 @@ def set_up(
         owned[(leader + n) & 3] |= ONE << np.uint64(card)
     number_pairs(u, owned)
     if 2 * won > total or 2 * lost > total:
-        v[MOST] = 0  # decided before the root
-        if v[KIND] == OUTCOMES:
-            v[KIND] = SCORING
+        v[MOST] = 0  # decided before the root; the table may hold sets of outcomes already
     # the cards on the table are plies already played
     u[U_ROWS + SHAPE] = shape_of(u)
     for n in range(played):

@@ -3,7 +3,7 @@
 A search is a walk over *plies*, four to a trick; each ply has a row of its own in both arrays, so going back one card is
 decrementing a counter.  Flat arrays with named places, because a kernel takes two arguments instead of forty.
 
-``u``  uint64: hands of N E S W, trump mask, sets of scoring cards; then rows of 16 words.
+``u``  uint64: hands of N E S W, trump mask, sets of scoring cards; then rows of 32 words.
 ``v``  int64: pairing, sides, terms of the contract, counters, points a card; then rows of 32 words.
 
 Points: most cards of a suit score alike, the suit's *common* points; what scores otherwise is *special* and has *extra* points on
