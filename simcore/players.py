@@ -63,7 +63,7 @@ PLAYERS_KNOWN = {
         "names the contract of a type likewise; calls like expert.  Showcase: names the best trump and plays the second playout "
         "perfectly; the first playout like expert, without looking at hidden cards",
         dict(DECISIONS),
-        {},
+        {"max_plies": "plies after which a value is given up, and the deal with an error; 4000000000"},
         "simcore.searchers.perfect:oracle",
     ),
     "exact": PlayerInfo(

@@ -279,7 +279,7 @@ def failure(
         action, legal = (_shown(decision.kind, int(mask), words) for mask in (table.refused, view.legal))
         did = f"returned {action}, which is not exactly one of the legal {legal}"
     else:
-        did = f"raised {_told(error)}"
+        did = str(error) if isinstance(error, PlayerError) else f"raised {_told(error)}"
     return PlayerError(f"player {decision.player!r} {did}: {where(game, decision.kind, table, view, stream, deal)}")
 
 

@@ -299,6 +299,25 @@ def test_equal_cards_are_found_by_kernel_and_python_alike() -> None:
                 assert set(cards_of(kept)) == _apart(view, rules)
 
 
+def test_a_world_that_is_too_hard_counts_with_the_middle_of_what_it_can_be() -> None:
+    """With fewer plies than a card takes, a value inside what can still be had; with enough, the solver's."""
+    ruleset = load_ruleset("tricks")  # a point a trick
+    seen = set()
+    for kind, _, view, streams in elections_moments(ruleset, 2):
+        if kind != PLAY or view.tricks_played < 4 or int(view.legal).bit_count() < 2:
+            continue
+        low, free, high = (
+            value_of("elections", "play", f"pimc:worlds=4,exact_from=1{more}", view, ruleset.record[0], streams[view.seat])
+            for more in (",max_plies=1", "", ",max_plies=99999999999")
+        )
+        assert free == high
+        own = int(view.tricks[view.seat]) + int(view.tricks[int(view.seat) ^ int(view.pairing)])
+        ahead, left = 2 * own - int(view.tricks_played), 13 - int(view.tricks_played)
+        assert all(abs(choice.mean - ahead) <= left for choice in low.choices)
+        seen.add(low.choices == free.choices)
+    assert seen == {True, False}
+
+
 def test_kernels_without_jit_give_the_same() -> None:
     code = """
 import sys; sys.path.insert(0, "tests")
@@ -330,6 +349,7 @@ for spec in ("rollout:worlds=1", "ismcts:iterations=8"):
         ("pimc:worlds=0", "worlds '0' of player 'pimc' is not accepted; accepted: a whole number, 1 to 100000"),
         ("pimc:worlds=٣", "worlds '٣' of player 'pimc' is not accepted"),
         ("pimc:exact_from=15", "exact_from '15' of player 'pimc' is not accepted; accepted: a whole number, 1 to 14"),
+        ("pimc:max_plies=none", "max_plies 'none' of player 'pimc' is not accepted; accepted: a whole number, 1 to 99999999999"),
         ("rollout:player=oracle", "player 'oracle' of player 'rollout' is not accepted; accepted: expert, greedy, random"),
         ("rollout:objective=tricks", "objective 'tricks' of player 'rollout' is not accepted; accepted: points, win"),
         ("rollout:time=nan", "time 'nan' of player 'rollout' is not accepted; accepted: a number, 0.001 to 86400"),

@@ -13,6 +13,7 @@ from simcore.elections.worlds import score_world
 from simcore.rng import open_streams
 from simcore.sampling.four_worlds import seat_world
 from simcore.solvers.four_root import NO_GUESS, card_value, set_up
+from simcore.solvers.four_state import NODES, STOP
 from simcore.solvers.four_table import forget
 
 __all__ = ["play_out", "solve_cards"]
@@ -69,6 +70,7 @@ def solve_cards(
     cards: Any,
     terms: Any,
     on_table: Any,
+    plies: I64,
     margins: Any,
 ) -> None:
     """Solve every world after every card, all hands seen.
@@ -79,6 +81,7 @@ def solve_cards(
         cards: int64[a], bit numbers.
         terms: int64[72], the contract (``four_root``).
         on_table: int64[3], the cards already played to the trick.
+        plies: after which a value is given up; the middle of what it can be is taken.
         margins: int32[n, a], written: own side's points less the other's, from this trick on (a bonus decided before left out).
     """
     low = terms[1] != 0
@@ -92,5 +95,8 @@ def solve_cards(
             card = cards[a]
             if low:
                 card = (card & 48) + 12 - (card & 15)
-            margin, _ = card_value(u, v, keys, patterns, used, hints, card, NO_GUESS)
+            v[STOP] = v[NODES] + plies
+            least, most = card_value(u, v, keys, patterns, used, hints, card, NO_GUESS)
+            margin = (least + most) // 2
             margins[w, a] = margin if own_north else -margin
+    v[STOP] = 0

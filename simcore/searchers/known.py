@@ -44,6 +44,7 @@ _SEARCHING = MappingProxyType(
                 "worlds": "worlds solved for a card, 20",
                 "exact_from": "first trick whose worlds are solved, 1 to 14; 6",
                 "rollouts": "worlds played out for a card before that, 100",
+                "max_plies": "plies after which the middle of what a card can be worth in a world is taken; 100000000",
             }
             | _COMMON,
             "simcore.searchers.sampling:pimc",

@@ -2,12 +2,14 @@
 
 ``exact`` names Showcase's trump and plays the second playout: by then each player knows every card (S11).  ``oracle`` plays that
 part of Showcase in the same way, and in Elections names the contract of a type (E11) and plays every card double dummy, for its own
-side's margin.  Of equal choices each takes the first, in the order of contracts, trumps and cards.
+side's margin.  Of equal choices each takes the first, in the order of contracts, trumps and cards.  A deal made to be hard could
+take ``oracle`` for ever, so it gives a value up after ``max_plies`` and with it the deal: what it plays is perfect or nothing.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
@@ -15,14 +17,17 @@ from typing import Any
 import numpy as np
 
 from simcore.bits import ZERO
+from simcore.errors import PlayerError
 from simcore.plugins import Decision, python_decision
 from simcore.rules import Contract
+from simcore.searchers.options import Options
 from simcore.searchers.valuing import Choice, Valuation
-from simcore.solvers import Solver, two, two_play
+from simcore.solvers import MOST_PLIES, GaveUp, Solver, two, two_play
 
 __all__ = ["exact", "exact_value", "oracle"]
 
 _local = threading.local()
+_PLIES_AT_MOST = 99_999_999_999  # as many as an option may have digits
 
 
 def exact(game: str, options: dict[str, str]) -> dict[str, Decision]:
@@ -62,10 +67,25 @@ def exact_value(view: Any, rules: Any, stream: Any, *, kind: str, win: bool = Fa
 
 def oracle(game: str, options: dict[str, str]) -> dict[str, Decision]:
     """Return the decisions of ``oracle`` that are not the expert's."""
+    plies = Options("oracle", options).whole("max_plies", MOST_PLIES, 1, _PLIES_AT_MOST)
     if game == "showcase":
         return exact(game, options)
-    functions = {"contract": _best_contract, "play": _best_play}
+    functions = {"contract": _within(plies, _best_contract), "play": _within(plies, _best_play)}
     return {kind: python_decision("oracle", game, kind, function, peeks=True) for kind, function in functions.items()}
+
+
+def _within(plies: int, best: Callable[..., int]) -> Callable[[Any, Any, Any, Any], int]:
+    """Return a decision that ends the deal with an error where a value takes more plies."""
+
+    def decide(view: Any, rules: Any, stream: Any, table: Any) -> int:
+        try:
+            return best(view, rules, table, plies)
+        except GaveUp:
+            raise PlayerError(
+                f"gave a value up after {plies:,} plies; accepted: an easier deal, or oracle:max_plies=N, N up to {_PLIES_AT_MOST}"
+            ) from None
+
+    return decide
 
 
 def _best_trump(view: Any, rules: Any, stream: Any) -> int:
@@ -92,24 +112,25 @@ def _contract_of(rules: Any, number: int) -> Contract:
     return _contract(int(rules.trump[number]), int(rules.low[number]), int(rules.trick[number]), int(rules.most[number]), points)
 
 
-def _solver(table: Any, contract: int, pairing: int) -> tuple[Solver, bool]:
-    """Return this thread's solver, and whether it was last used for the same deal, contract and pairing."""
+def _solver(table: Any, contract: int, pairing: int, plies: int) -> tuple[Solver, bool]:
+    """Return this thread's solver, with this limit, and whether it was last used for the same deal, contract and pairing."""
     now = (table.dealt.tobytes(), contract, pairing)
     if not hasattr(_local, "solver"):
         _local.solver, _local.deal = Solver(), None
     same = _local.deal == now
     _local.deal = now
+    _local.solver.max_plies = plies
     return _local.solver, same
 
 
-def _best_contract(view: Any, rules: Any, stream: Any, table: Any) -> int:
+def _best_contract(view: Any, rules: Any, table: Any, plies: int) -> int:
     """Return the contract of the type in which the declarer's side has most with perfect play."""
     leader = (int(view.dealer if rules.lead == 1 else view.declarer) + 1) & 3  # E12
     best, best_margin = 0, 0
     for number in range(64):
         if not int(view.legal) >> number & 1:
             continue
-        solver, keep = _solver(table, number, int(view.pairing))
+        solver, keep = _solver(table, number, int(view.pairing), plies)
         solution = solver.position(
             table.hands,
             _contract_of(rules, number),
@@ -124,10 +145,10 @@ def _best_contract(view: Any, rules: Any, stream: Any, table: Any) -> int:
     return best
 
 
-def _best_play(view: Any, rules: Any, stream: Any, table: Any) -> int:
+def _best_play(view: Any, rules: Any, table: Any, plies: int) -> int:
     """Return the first card that keeps what the own side can have."""
     number, pairing = int(view.contract), int(view.pairing)
-    solver, keep = _solver(table, number, pairing)
+    solver, keep = _solver(table, number, pairing, plies)
     north = int(view.tricks[0] + view.tricks[pairing])
     card = solver.best_card(
         table.hands,

@@ -48,6 +48,8 @@ ROLLOUT_PLAYERS = {"expert": 2, "greedy": 1, "random": 0}
 #: With a time limit: worlds of a batch, and in all where no number is asked for.
 _BATCH = 16
 _MOST_WORLDS = 100_000
+#: Plies for a card in a world: over ten times what the hardest deals of ten cards a hand that we know of take.
+_PLIES = 100_000_000
 _RELATIVE, _MARGIN, _WIN = RESULTS.index("relative3"), RESULTS.index("margin"), RESULTS.index("win")
 
 _local = threading.local()
@@ -96,6 +98,7 @@ class Plan:
     win: bool  # objective: chance to win the deal
     exact_end: bool = False  # Showcase: second playout solved
     exact_from: int = 14  # trick from which on worlds are solved
+    max_plies: int = 0  # after which a value is given up
 
 
 def _budget(options: Options, key: str, default: int, most: int) -> _Budget:
@@ -153,6 +156,7 @@ def pimc(game: str, given: dict[str, str]) -> dict[str, Decision]:
         MODELS[options.word("plays", ("expert", "greedy", "none"))],
         options.word("objective", ("points", "win")) == "win",
         exact_from=options.whole("exact_from", 6, 1, 14),
+        max_plies=options.whole("max_plies", _PLIES, 1, 99_999_999_999),
     )
     if game == "showcase":
         return perfect.exact(game, {})
@@ -208,7 +212,7 @@ def _value_elections(view: Any, rules: Any, stream: Any, *, quick: bool, plan: P
         if quick and len(actions) == 1:
             return worlds, np.zeros((len(worlds.hands), 1), np.int32)
         if exact:
-            return worlds, _solved(view, rules, worlds, numbers, plan.win)
+            return worlds, _solved(view, rules, worlds, numbers, plan)
         results = np.empty((len(worlds.hands), len(actions), len(RESULTS)), np.int32)
         key = np.uint64(next_word(source))
         four_rollouts.play_out(rules, view, kind, worlds.hands, numbers, plan.policy, key, *own_space().four, results)
@@ -225,7 +229,7 @@ def _value_elections(view: Any, rules: Any, stream: Any, *, quick: bool, plan: P
     return valued(actions, values, worlds, unit=unit, method=method, scale=scale, stands=stands)
 
 
-def _solved(view: Any, rules: Any, worlds: Worlds, cards: np.ndarray, win: bool) -> np.ndarray:
+def _solved(view: Any, rules: Any, worlds: Worlds, cards: np.ndarray, plan: Plan) -> np.ndarray:
     """Return three times the relative credit (or 1 for a win) that each card comes to in each world with perfect play."""
     number, pairing, me = int(view.contract), int(view.pairing), int(view.seat)
     terms = np.zeros(72, np.int64)
@@ -239,11 +243,11 @@ def _solved(view: Any, rules: Any, worlds: Worlds, cards: np.ndarray, win: bool)
         on_table[place] = int(view.trick_cards[place]).bit_length() - 1
     margins = np.empty((len(worlds.hands), len(cards)), np.int32)
     kernel: Any = four_rollouts.solve_cards
-    kernel(*own_solver().lend(), view, worlds.hands, cards, terms, on_table, margins)
+    kernel(*own_solver().lend(), view, worlds.hands, cards, terms, on_table, np.int64(plan.max_plies), margins)
     margins = margins + _margin_so_far(view, rules, number, me, pairing)
     attacks = bool(int(view.attackers) >> me & 1)
     attackers_win = margins > 0 if attacks else margins < 0
-    if win:
+    if plan.win:
         return (attackers_win if attacks else ~attackers_win & ((margins != 0) | (rules.tie == 0))).astype(np.int32)
     lost = ~attackers_win & ((margins != 0) | (rules.tie == 0))  # E16; the bonus is the defenders' (E17)
     bonus = (-2 if attacks else 2) * int(rules.failure_bonus)
