@@ -23,8 +23,10 @@ __all__ = [
     "nothing_else_goes_with",
     "optional_game_argument",
     "player_options",
+    "plies_option",
     "quiet_option",
     "range_options",
+    "take_plies",
     "use_options",
 ]
 
@@ -50,6 +52,30 @@ quiet_option = click.option("--quiet", is_flag=True, help="No progress bar and n
 cluster_option = click.option(
     "--cluster", metavar="ADDRESS|local:N", help="Have the workers of a Dask scheduler, or N processes, do it (docs/scale.md)."
 )
+
+
+def plies_option(what: str) -> Callable[[F], F]:
+    """Return the option --max-plies; ``what`` it does.  :func:`take_plies` reads it."""
+    text = f"{what}  [default: 4000000000, some ten minutes]"
+    return click.option("--max-plies", metavar="N|none", help=text)
+
+
+def take_plies(options: dict[str, Any]) -> None:
+    """Have ``max_plies`` in options be a limit, None for ``none``, and no key where it was not given.
+
+    Raises:
+        BadInput: it is no number of plies.
+    """
+    text = options.pop("max_plies")
+    if text is None:
+        return
+    from simcore.solvers import PLIES_ACCEPTED, is_plies
+
+    # so many digits that it must be too large are not worth reading
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 100 else 0
+    if text != "none" and not is_plies(number):
+        raise BadInput(f"--max-plies {text[:100]!r}; accepted: {PLIES_ACCEPTED}, or none")
+    options["max_plies"] = None if text == "none" else number
 
 
 class OutType(click.Path):

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cli.options import Choices, OutType, check_folder_options, folder_options, format_option, quiet_option, use_options
+from cli.options import (
+    Choices,
+    OutType,
+    check_folder_options,
+    folder_options,
+    format_option,
+    plies_option,
+    quiet_option,
+    take_plies,
+    use_options,
+)
 from cli.output import interrupted, note, note_if_cold, progress_bar, text_table, to_be_replaced, to_json
 from simcore.errors import BadInput
 
@@ -57,11 +67,7 @@ def command() -> None:
 @click.option("--pairs", metavar="NS|NE|NW|all", help="Who are partners: N's side.  [default: NS]")
 @click.option("--declarer", metavar="SEAT|all", help="Declarer; his side are the attackers.  [default: all]")
 @click.option("--leader", metavar="SEAT", help="Who leads.  [default: left of the declarer, E12]")
-@click.option(
-    "--max-plies",
-    metavar="N|none",
-    help="Give a value up after so many cards tried, and say what it lies between.  [default: 4000000000, some ten minutes]",
-)
+@plies_option("Give a value up after so many cards tried, and say what it lies between.")
 @use_options(*_common_options)
 def elections(**options: Any) -> int:
     """Double dummy for every contract of Elections.
@@ -95,7 +101,6 @@ def _run(
     repair: bool,
     format_: str,
     quiet: bool,
-    max_plies: str | None = None,
     **options: Any,
 ) -> int:
     from simcore.batches.run import check_threads
@@ -106,8 +111,8 @@ def _run(
     if options["deal"] is None and options["file"] is None:
         raise BadInput("no deal is given; accepted: --deal PBN or --file deals.pbn")
     replaced = to_be_replaced(out, overwrite)
-    if max_plies is not None:
-        options["max_plies"] = _plies(max_plies)
+    if game == "elections":
+        take_plies(options)
     undecided: list[Row] = []
     problem = make_problem(game=game, **options)
     note_if_cold(quiet, "four_root" if game == "elections" else "two_play")
@@ -144,19 +149,6 @@ def _run(
         quiet,
     )
     return 3
-
-
-def _plies(text: str) -> int | None:
-    """Return a limit of plies, None for ``none``."""
-    from simcore.solvers import PLIES_ACCEPTED, is_plies
-
-    if text == "none":
-        return None
-    # so many digits that it must be too large are not worth reading
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 100 else 0
-    if not is_plies(number):
-        raise BadInput(f"--max-plies {text[:100]!r}; accepted: {PLIES_ACCEPTED}, or none")
-    return number
 
 
 def _between(row: Row) -> str:

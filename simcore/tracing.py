@@ -174,13 +174,17 @@ def card_word(card: str, style: Style, *, width: int = 0, lead: bool = False, wo
 
 def cost_width(tricks: Sequence[Mapping[str, Any]]) -> int:
     """Return how wide the marks of what cards cost are, 0 where no trick has any."""
-    return max((len(f"-{cost}") for trick in tricks for cost in trick.get("cost", ())), default=0)
+    return max((len(_mark(cost)) for trick in tricks for cost in trick.get("cost", ())), default=0)
+
+
+def _mark(cost: int | None) -> str:
+    return "?" if cost is None else f"-{cost}"
 
 
 def cost_word(trick: Mapping[str, Any], place: int, width: int) -> str:
-    """Return the mark behind a card: what it cost against perfect play, blank where nothing."""
+    """Return the mark behind a card: what it cost against perfect play, blank where nothing, a question mark where unknown."""
     cost = trick["cost"][place] if width else 0
-    return (f"-{cost}" if cost else "").ljust(width)
+    return ("" if cost == 0 else _mark(cost)).ljust(width)
 
 
 def hand_lines(pbn: str, style: Style) -> list[tuple[str, int]]:

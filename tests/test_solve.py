@@ -566,6 +566,57 @@ def test_replay_marks_costs(run: Call) -> None:
     run("replay", "--trace", "-", stdin=data)
 
 
+def test_costs_of_a_deal_that_is_too_hard_are_those_that_are_known(run: Call) -> None:
+    """Of a whole deal the later positions are the easier ones: with fewer plies the costs from some card on are left."""
+    asked: dict[str, Any] = {"seed": 7, "contract": "nt-fewest", "players": "greedy", "double_dummy": True}
+    (whole,) = simcore.replay("elections", **asked)
+    known = []
+    for plies in (100, 20_000, 200_000):
+        (trace,) = simcore.replay("elections", **asked, max_plies=plies)
+        assert simcore.replay("elections", **asked, max_plies=plies) == [trace]
+        assert trace["double_dummy"] is None
+        found = costs(trace)
+        known.append(sum(cost is not None for cost in found))
+        assert found == [None] * (52 - known[-1]) + costs(whole)[52 - known[-1] :]
+    assert 0 < known[0] < known[1] < known[2] < 52
+    (unlimited,) = simcore.replay("elections", **asked, max_plies=None)
+    assert unlimited == whole
+    args = ["replay", "elections", "--seed", "7", "--contract", "nt-fewest", "--players", "greedy", "--double-dummy"]
+    done = run(*args, "--max-plies", "20000", status=3)
+    assert "is not known from the first card on: 1; the first: deal 0; --max-plies allows more" in done.stderr
+    rows = [line for line in done.stdout.splitlines() if re.match(r" +\d+ ", line)]
+    assert "".join(rows).count("?") == 52 - known[1]
+    assert "? where that is not known: the deal is too hard." in done.stdout
+    line = run(*args, "--max-plies", "20000", "--format", "jsonl", status=3).stdout
+    assert costs(json.loads(line)).count(None) == 52 - known[1]
+    again = run("replay", "--trace", "-", "--double-dummy", "--max-plies", "20000", "--format", "jsonl", stdin=line, status=3)
+    assert json.loads(again.stdout) == json.loads(line)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["elections", "--max-plies", "9"], "--max-plies '9' needs --double-dummy"),
+        (["elections", "--double-dummy", "--max-plies", "many"], "--max-plies 'many'; accepted: a whole number from 1 to"),
+        (["showcase", "--double-dummy", "--max-plies", "9"], "max plies 9 goes with double dummy and elections only"),
+    ],
+)
+def test_limits_that_replay_refuses(run: Call, args: list[str], words: str) -> None:
+    assert words in run("replay", *args, status=2).stderr
+
+
+def test_oracle_ends_a_deal_that_is_too_hard_with_an_error(run: Call, tmp_path: Path) -> None:
+    args = ["simulate", "elections", "--seed", "7", "--deals", "1", "--contract", "nt-fewest"]
+    done = run(*args, "--player", "N=oracle:max_plies=5000", "--out", str(tmp_path / "run"), status=1)
+    assert "player 'oracle' gave a value up after 5,000 plies; accepted: an easier deal, or oracle:max_plies=N" in done.stderr
+    assert "deal 0, seat N, decision 'play', trick 1" in done.stderr
+    asked: dict[str, Any] = {"seed": 9, "contract": "clubs-tricks"}
+    (free,) = simcore.replay("elections", players="oracle", **asked)
+    (limited,) = simcore.replay("elections", players="oracle:max_plies=99999999999", **asked)
+    assert limited["tricks"] == free["tricks"]
+    assert "max_plies '0' of player 'oracle'" in run(*args, "--players", "oracle:max_plies=0", status=2).stderr
+
+
 def test_replay_marks_costs_in_showcase_and_leaves_unplayed_deals() -> None:
     (trace,) = simcore.replay("showcase", seed=7, first=5, double_dummy=True)
     text = simcore.render(trace)

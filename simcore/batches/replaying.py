@@ -18,6 +18,7 @@ from simcore.batches.store import command_of, read_run
 from simcore.deals.pbn import read_deals
 from simcore.errors import BadInput, TraceError
 from simcore.rules import SHIPPED, TRUMPS, Ruleset, load_ruleset, parse_ruleset
+from simcore.solvers import MOST_PLIES, PLIES_ACCEPTED, is_plies
 
 __all__ = ["check_traces", "config_of_run", "find_player_files", "render", "replay", "replay_config", "verify"]
 
@@ -29,20 +30,31 @@ _OF_OTHERS = {
 }
 
 
-def replay_config(config: Config, *, double_dummy: bool = False, explain: str | None = None) -> Iterator[dict[str, Any]]:
+def replay_config(
+    config: Config, *, double_dummy: bool = False, max_plies: int | None = MOST_PLIES, explain: str | None = None
+) -> Iterator[dict[str, Any]]:
     """Return the traces of every deal of a config (one a contract or trump where all are played), as they are played.
 
     Args:
-        double_dummy: also what each card cost (:mod:`simcore.batches.costs`).
+        double_dummy: also what each card cost (:mod:`simcore.batches.costs`), as far as ``max_plies`` a deal go.
         explain: also what a player saw and thought at each decision (:mod:`simcore.batches.explaining`): SPEC, SEAT=SPEC or SEAT.
 
     Raises:
         BadInput: no such seat or player to explain, before anything is played.
     """
-    return _traces(config, double_dummy, None if explain is None else parse_asked(explain, config.game, config))
+    plies = _checked_plies(config.game, double_dummy, max_plies)
+    return _traces(config, double_dummy, plies, None if explain is None else parse_asked(explain, config.game, config))
 
 
-def _traces(config: Config, double_dummy: bool, asked: Asked | None) -> Iterator[dict[str, Any]]:
+def _checked_plies(game: str, double_dummy: bool, max_plies: int | None) -> int | None:
+    if max_plies is not None and not is_plies(max_plies):
+        raise BadInput(f"max plies {max_plies!r} is out of range; accepted: {PLIES_ACCEPTED}, or None for no limit")
+    if max_plies != MOST_PLIES and not (double_dummy and game == "elections"):
+        raise BadInput(f"max plies {max_plies!r} goes with double dummy and elections only; accepted: left out")
+    return max_plies
+
+
+def _traces(config: Config, double_dummy: bool, plies: int | None, asked: Asked | None) -> Iterator[dict[str, Any]]:
     choices = [config]
     if config.contract == "all":
         choices = [replace(config, contract=contract) for contract in config.ruleset.contract_ids]
@@ -51,18 +63,27 @@ def _traces(config: Config, double_dummy: bool, asked: Asked | None) -> Iterator
     backends = [backend_for(choice) for choice in choices]
     for index in range(config.first, config.first + config.deals):
         for backend in backends:
-            yield _with_more(backend.trace(index), config.ruleset, double_dummy, asked)
+            yield _with_more(backend.trace(index), config.ruleset, double_dummy, plies, asked)
 
 
-def _with_more(trace: dict[str, Any], ruleset: Ruleset, double_dummy: bool, asked: Asked | None) -> dict[str, Any]:
+def _with_more(
+    trace: dict[str, Any], ruleset: Ruleset, double_dummy: bool, plies: int | None, asked: Asked | None
+) -> dict[str, Any]:
     """Return a trace with what was asked for besides."""
     if double_dummy:
-        trace = add_costs(trace, ruleset)
+        trace = add_costs(trace, ruleset, max_plies=plies)
     return trace if asked is None else add_explanations(trace, ruleset, asked)
 
 
 def replay(
-    game: str, *, first: int = 0, deals: int = 1, double_dummy: bool = False, explain: str | None = None, **options: Any
+    game: str,
+    *,
+    first: int = 0,
+    deals: int = 1,
+    double_dummy: bool = False,
+    max_plies: int | None = MOST_PLIES,
+    explain: str | None = None,
+    **options: Any,
 ) -> list[dict[str, Any]]:
     """Replay deals: traces of exactly the deals that ``simulate`` plays with the same options.
 
@@ -70,6 +91,7 @@ def replay(
         game: ``elections`` or ``showcase``.
         first, deals: which indices.
         double_dummy: also what each card cost against perfect play, all hands seen.
+        max_plies: of that, Elections: plies for a deal; what is not known by then is None.  None: no limit.
         explain: also what a player saw and thought at each decision: SPEC, SEAT=SPEC, or SEAT for that seat's own player.
         options: as :func:`simcore.simulate` (a seed is needed for anything that can be compared).
 
@@ -80,7 +102,7 @@ def replay(
     5
     """
     config = make_config(game, first=first, deals=deals, **options)
-    return list(replay_config(config, double_dummy=double_dummy, explain=explain))
+    return list(replay_config(config, double_dummy=double_dummy, max_plies=max_plies, explain=explain))
 
 
 def config_of_run(
@@ -201,12 +223,13 @@ def check_traces(
     ruleset: Ruleset | None = None,
     *,
     double_dummy: bool = False,
+    max_plies: int | None = MOST_PLIES,
     explain: str | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Read traces, one JSON object a line (or one JSON list), and yield each after checking it.
 
-    What a trace says of its cards' costs and of players' thoughts is not believed: it is left out, or with ``double_dummy`` and
-    ``explain`` (SPEC or SEAT=SPEC) made anew.
+    What a trace says of its cards' costs and of players' thoughts is not believed: it is left out, or with ``double_dummy`` (and
+    ``max_plies``, see :func:`replay`) and ``explain`` (SPEC or SEAT=SPEC) made anew.
 
     Raises:
         TraceError: with the line.
@@ -229,7 +252,8 @@ def check_traces(
             trace.pop("explain", None)
             for trick in [*trace.get("tricks", ()), *trace.get("second", ())]:
                 trick.pop("cost", None)
-            yield _with_more(trace, rules, double_dummy, None if explain is None else parse_asked(explain, rules.game))
+            plies = _checked_plies(rules.game, double_dummy, max_plies)
+            yield _with_more(trace, rules, double_dummy, plies, None if explain is None else parse_asked(explain, rules.game))
 
 
 def render(trace: dict[str, Any], *, symbols: bool = True, colour: bool = False) -> str:

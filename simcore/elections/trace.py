@@ -271,8 +271,10 @@ def _perfect_lines(data: dict[str, Any]) -> list[str]:
     if "double_dummy" not in data:
         return []
     perfect = data["double_dummy"]
-    values = f"attackers {perfect['attackers']:+d}, defenders {perfect['defenders']:+d}"
-    return [f"A number behind a card: the points it cost its side against perfect play, all hands seen ({values})."]
+    said = "A number behind a card: the points it cost its side against perfect play, all hands seen"
+    if perfect is None:
+        return [f"{said}; ? where that is not known: the deal is too hard."]
+    return [f"{said} (attackers {perfect['attackers']:+d}, defenders {perfect['defenders']:+d})."]
 
 
 def _contract_lines(data: dict[str, Any]) -> list[str]:

@@ -13,7 +13,8 @@ result rests on), ``four_bounds`` and ``four_extremes`` (what is known without a
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,6 +146,15 @@ class Solver:
         self._v[STOP] = 0
         return self._memory
 
+    @contextmanager
+    def limited(self, max_plies: int | None) -> Iterator[Solver]:
+        """Have another ``max_plies`` for a while; with none left a solve gets one ply."""
+        before, self.max_plies = self.max_plies, max_plies
+        try:
+            yield self
+        finally:
+            self.max_plies = before
+
     def forget(self) -> None:
         """Empty the table, as if the solver were new."""
         forget(self._keys, self._used)
@@ -158,7 +168,7 @@ class Solver:
         return least, most, guess
 
     def _set_stop(self) -> None:
-        self._v[STOP] = 0 if self.max_plies is None else self._v[NODES] + self.max_plies
+        self._v[STOP] = 0 if self.max_plies is None else self._v[NODES] + max(self.max_plies, 1)
 
     def _place(
         self,
