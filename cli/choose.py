@@ -15,7 +15,9 @@ from cli.options import (
     folder_options,
     format_option,
     nothing_else_goes_with,
+    plies_option,
     quiet_option,
+    take_plies,
     use_options,
 )
 from cli.output import interrupted, note, note_if_cold, number, progress_bar, text_table, to_be_replaced, to_json, utf8
@@ -92,6 +94,7 @@ def command() -> None:
     "--max-deals", type=int, metavar="N", help="Most worlds.  [default: 100,000; to solve, 200; hands without --hand, 4,000]"
 )
 @click.option("--max-solved", type=int, metavar="N", help="With --method both: most worlds to solve.  [default: 200]")
+@plies_option("Of exact values: end where a contract in a world takes more cards tried.")
 @use_options(*_sampling_options)
 @use_options(*_common_options)
 def elections(format_: str, quiet: bool, **options: Any) -> int:
@@ -100,6 +103,7 @@ def elections(format_: str, quiet: bool, **options: Any) -> int:
     All are judged on the same random worlds that fit the hand and the calls heard.  Sampling stops as soon as the best is separated
     from every other at the confidence asked, or at the limit: then it is said which are tied, and the exit status is 3.
     """
+    take_plies(options)
     modules = {True: "four_search", False: "worlds"}
     choices = _sampled("elections", options, quiet, modules[options["method"] != "rollout"])
     if isinstance(choices, int):

@@ -15,9 +15,11 @@ from simcore.choosing import exactly, pieces
 from simcore.choosing.bias import TABLE, bias_of
 from simcore.choosing.exactly import results_of_margins
 from simcore.choosing.result import comparison_verdict
+from simcore.choosing.verb import resume_choice
 from simcore.elections.play import LOSS, WIN, result_from
 from simcore.elections.worlds import RESULTS
 from simcore.errors import BadInput, RunError
+from simcore.reports.commands import command_line
 from simcore.rules import load_ruleset, parse_ruleset
 from simcore.solvers import solve_position
 
@@ -171,9 +173,47 @@ def test_few_worlds_solved_leave_the_comparison_open() -> None:
     assert choices.comparison["tied"] == {"rollout": [], "double_dummy": [row["choice"] for row in ranked if row["tied"]]}
 
 
+def test_solving_ends_at_a_world_that_is_too_hard(tmp_path: Path) -> None:
+    """Which it is does not depend on threads or folders; the worlds before it count, and the next is not tried."""
+    asked: dict[str, Any] = {"ruleset": "elections", "max_deals": 40, "max_plies": 1_000_000}
+    choices = choose(**asked)
+    sampling, (given_up, *_) = choices.sampling, choices.warnings
+    assert (sampling["stopped"], choices.decided) == ("plies", False)
+    assert 0 < sampling["worlds"] < 40
+    assert f"was given up in world {sampling['worlds']} after 1,000,000 plies (attackers' points minus defenders' lie" in given_up
+    assert choose(**asked, threads=1).data() == choices.data()
+    first = choose(ruleset="elections", max_deals=sampling["worlds"], max_plies=None)
+    assert [row["mean"] for row in first.rows] == [row["mean"] for row in choices.rows]
+    assert first.sampling["stopped"] != "plies"
+    (named,) = [name for name in choices.worlds().column("choice").unique().to_pylist() if given_up.startswith(name)]
+    hard = choose(ruleset="elections", max_deals=sampling["worlds"] + 1, max_plies=None).worlds().to_pylist()
+    (row,) = [row for row in hard if row["world"] == max(row["world"] for row in hard) and row["choice"] == named]
+    least, most = (int(text) for text in given_up.split("lie between ")[1].split(")")[0].split(" and "))
+    assert least <= row["margin"] <= most
+    assert least < most
+    # in a folder, and gone on with after the batch that ended it
+    written = choose(**asked, out=tmp_path / "answer")
+    assert written.data() == choices.data()
+    assert resume_choice(tmp_path / "answer").data() == choices.data()
+    manifest = json.loads((tmp_path / "answer" / "manifest.json").read_text())
+    assert manifest["config"]["max_plies"] == 1_000_000
+    again = command_line("choose", manifest["config"])
+    assert again[again.index("--max-plies") + 1] == "1000000"
+
+
+def test_no_world_solved_within_the_plies() -> None:
+    with pytest.raises(RunError, match=r"was given up in world 0 after 1 plies .* accepted: more --max-plies, or method rollout"):
+        choose(max_plies=1)
+    both = choose(method="both", max_plies=1, max_solved=4)
+    assert "was given up in world 0 after 1 plies" in both.warnings[0]
+    assert {row["table"] for row in both.rows} == {"contract"}
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"max_plies": 0}, ["max plies 0", "a whole number from 1 to"]),
+        ({"max_plies": 7, "method": "rollout"}, ["max plies 7", "double-dummy or both"]),
         ({"method": "dd"}, ["'dd'", "double-dummy"]),
         ({"max_solved": 0, "method": "both"}, ["0", "1,048,576"]),
         ({"max_solved": 5, "method": "rollout"}, ["5", "both"]),

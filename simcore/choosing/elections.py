@@ -229,6 +229,8 @@ def answer_elections(
             given = _merge([chunk.bare() for chunk, _ in drawn.kept]).first(question.max_solved)
             solved = solve_worlds(question, given, workers, kept, deadline=start + seconds, progress=progress)
     if solved is not None and solved.worlds == 0 and question.method == "double-dummy":
+        if solved.given_up:
+            raise RunError(f"{_given_up(question, solved)}; accepted: more --max-plies, or method rollout")
         raise RunError("no world was solved in the time given; accepted: a longer --max-time, or method rollout")
     shown = [] if question.method == "double-dummy" else [contest for contest in contests if contest.numbers]
     if solved is not None and solved.worlds:
@@ -249,7 +251,7 @@ def answer_elections(
         "acceptance": drawn.accepted / drawn.tested,
         "effective_worlds": worlds_used,
         "slips": drawn.slips,
-        "stopped": "time" if late else ("limit" if undecided else "decided"),
+        "stopped": _stopped(question, solved, late=late, undecided=undecided),
     }
     if question.calls:
         sampling |= {"pilot_deals": drawn.pilot.deals, "pilot_fit_without_slips": drawn.pilot.fit_without_slips}
@@ -266,6 +268,24 @@ def answer_elections(
         solving_seconds=0.0 if solved is None else solved.seconds,
         threads=threads,
         _worlds=lambda: _world_table(question, drawn.kept if question.method != "double-dummy" else [], contests, solved),
+    )
+
+
+def _stopped(question: ElectionsQuestion, solved: Solved | None, *, late: bool, undecided: bool) -> str:
+    """Return why sampling stopped."""
+    if question.method == "double-dummy" and solved is not None and solved.given_up:
+        return "plies"
+    return "time" if late else ("limit" if undecided else "decided")
+
+
+def _given_up(question: ElectionsQuestion, solved: Solved) -> str:
+    """Say which world was given up, and what is known of it."""
+    known = solved.given_up
+    assert known is not None
+    contract = question.config.ruleset.contract_ids[known.choice]
+    return (
+        f"{contract} was given up in world {known.world} after {question.max_plies:,} plies (attackers' points minus defenders' "
+        f"lie between {known.least:+d} and {known.most:+d})"
     )
 
 
@@ -368,7 +388,9 @@ def _warnings(question: ElectionsQuestion, drawn: _Drawn, solved: Solved | None)
     if drawn.accepted / drawn.tested < _POOR_ACCEPTANCE:
         slack = f" with up to {drawn.slips} slips" if drawn.slips else ""
         found.append(f"only {100 * drawn.accepted / drawn.tested:.2g} % of deals fit the calls heard{slack}")
-    if solved is not None and solved.worlds == 0:
+    if solved is not None and solved.given_up:
+        found.append(f"{_given_up(question, solved)}, and solving ended there: more --max-plies would go on")
+    elif solved is not None and solved.worlds == 0:
         found.append("no world was solved in the time given: there are no exact values to compare with")
     exact = question.method == "double-dummy" and solved is not None
     count = solved.worlds if exact and solved is not None else drawn.found

@@ -3,6 +3,8 @@
 The race decides as it does for rollouts, in smaller batches, because some contracts take seconds a solve.  Beside rollouts it is
 told, on the worlds both were tried in, how much perfect information flatters each contract; and what the shipped table (bias.py)
 says about random deals.
+
+A world in which a contract is too hard ends the solving, at the worlds before it: to leave it out would favour easy worlds.
 """
 
 from __future__ import annotations
@@ -25,11 +27,29 @@ from simcore.choosing.pieces import Workers
 from simcore.choosing.question import ElectionsQuestion
 from simcore.elections.worlds import BY_LOT, RESULTS
 from simcore.rules import Ruleset
-from simcore.solvers import solve_deals
+from simcore.solvers import GaveUp, own_solver, solve_deals
 
-__all__ = ["Solved", "compare", "results_of_margins", "solve_worlds"]
+__all__ = ["GivenUp", "Solved", "compare", "results_of_margins", "solve_worlds"]
 
 _FIRST_BATCH, _LEAST_BATCH = 16, 8
+
+
+@dataclass(frozen=True)
+class GivenUp:
+    """A contract in a world that was not solved within the plies allowed."""
+
+    world: int  # how many were solved before it
+    choice: int
+    least: int  # attackers' margin
+    most: int
+
+
+class _TooHard(Exception):
+    """Margins found of a batch, the last one given up."""
+
+    def __init__(self, found: list[Any]) -> None:
+        super().__init__()
+        self.found = found
 
 
 @dataclass
@@ -42,6 +62,7 @@ class Solved:
     solves: int = 0
     seconds: float = 0.0
     late: bool = False
+    given_up: GivenUp | None = None
 
 
 def results_of_margins(ruleset: Ruleset, contract: int, margins: np.ndarray) -> np.ndarray:
@@ -70,7 +91,7 @@ class _Solves:
     pairings: np.ndarray
     dealers: np.ndarray
 
-    def piece(self, number: int, playing: tuple[int, ...]) -> int | None:
+    def piece(self, number: int, playing: tuple[int, ...]) -> int | GivenUp | None:
         """Return the attackers' margin, or nothing for a choice that is not played any more."""
         world, place = divmod(number, len(self.choices))
         choice = self.choices[place]
@@ -79,12 +100,22 @@ class _Solves:
         rules = self.question.config.ruleset
         names, seats = [rules.contract_ids[choice]], [self.question.seat]
         one, pairings = slice(world, world + 1), [int(self.pairings[world])]
-        margins = solve_deals(
-            self.hands[one], rules, contracts=names, pairings=pairings, declarers=seats, dealers=self.dealers[one]
-        )
+        with own_solver().limited(self.question.max_plies) as solver:
+            try:
+                margins = solve_deals(
+                    self.hands[one],
+                    rules,
+                    contracts=names,
+                    pairings=pairings,
+                    declarers=seats,
+                    dealers=self.dealers[one],
+                    solver=solver,
+                )
+            except GaveUp as known:
+                return GivenUp(world, choice, known.least, known.most)
         return int(margins.item())
 
-    def narrowed(self, margin: int, had: object, wanted: object) -> int:
+    def narrowed(self, margin: int | GivenUp, had: object, wanted: object) -> int | GivenUp:
         """Return the margin: a choice's does not depend on the others."""
         return margin
 
@@ -109,7 +140,7 @@ def solve_worlds(
         progress: called with (worlds solved, worlds).
 
     Returns:
-        What was solved; no world where the time was too short for one.
+        What was solved; no world where the time, or the plies, were too few for one.
     """
     start = time.monotonic()
     solved = Solved(double_dummy_contest(question))
@@ -122,21 +153,33 @@ def solve_worlds(
         places = [choices.index(choice) for choice in playing]
         numbers = [world * len(choices) + place for world in range(solved.worlds, end) for place in places]
 
-        def told(found: list[int]) -> None:
+        def told(found: list[Any]) -> None:
+            if isinstance(found[-1], GivenUp):
+                raise _TooHard(found)
             if progress is not None and len(found) % len(playing) == 0:
                 progress(solved.worlds + len(found) // len(playing), count)
 
-        margins = line.take(numbers, tuple(playing), deadline=deadline, told=told, least=0)
+        unsolved: list[int] = []
+        try:
+            margins = line.take(numbers, tuple(playing), deadline=deadline, told=told, least=0)
+        except _TooHard as hard:
+            *margins, last = hard.found
+            unsolved = [last.world, last.choice, last.least, last.most]
         whole = len(margins) // len(playing) * len(playing)
-        solved.late = whole < len(numbers)
-        return {"margins": np.array(margins[:whole], np.int64).reshape(-1, len(playing))}
+        solved.late = whole < len(numbers) and not unsolved
+        return {
+            "margins": np.array(margins[:whole], np.int64).reshape(-1, len(playing)),
+            "given_up": np.array(unsolved, np.int64),
+        }
 
-    while not solved.late and solved.worlds < count and (playing := solved.contest.playing()):
+    while not (solved.late or solved.given_up) and solved.worlds < count and (playing := solved.contest.playing()):
         end = min(solved.worlds + max(_FIRST_BATCH if not solved.worlds else _LEAST_BATCH, solved.worlds // 4), count)
         what = f"solved {solved.worlds} to {end}, choices {playing}"
-        margins = kept.recall(what, partial(solve, playing, end), lambda: not solved.late)["margins"]
-        if len(margins):
-            _add(solved, question, worlds, playing, margins)
+        batch = kept.recall(what, partial(solve, playing, end), lambda: not solved.late)
+        if len(batch["margins"]):
+            _add(solved, question, worlds, playing, batch["margins"])
+        if len(batch["given_up"]):
+            solved.given_up = GivenUp(*batch["given_up"].tolist())
     solved.seconds = time.monotonic() - start
     return solved
 

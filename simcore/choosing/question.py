@@ -19,6 +19,7 @@ from simcore.elections.worlds import BY_LOT
 from simcore.errors import BadInput
 from simcore.rng import STREAM_VERSION
 from simcore.rules import Ruleset
+from simcore.solvers import MOST_PLIES, PLIES_ACCEPTED, is_plies
 
 __all__ = [
     "MAX_DEALS",
@@ -63,6 +64,7 @@ class ElectionsQuestion:
     found: int  # pairing found by the auction, BY_LOT where the lots decide, 0 while it is open
     method: str
     max_solved: int
+    max_plies: int | None
     notes: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
@@ -83,6 +85,7 @@ class ElectionsQuestion:
         method: str = "rollout",
         max_deals: int | None = None,
         max_solved: int | None = None,
+        max_plies: int | None = MOST_PLIES,
         max_time: float | str | None = None,
         seed: int | str | None = None,
     ) -> ElectionsQuestion:
@@ -102,6 +105,7 @@ class ElectionsQuestion:
             method: ``rollout``, ``double-dummy`` (exact values of the contracts, all hands seen) or ``both``.
             max_deals: most worlds to draw, by default 100,000; with ``double-dummy`` to solve, 200; without a hand hands, 4,000.
             max_solved: most worlds to solve with ``both``, 200 by default.
+            max_plies: of exact values: plies after which a contract in a world is given up, and solving ended; None: never.
             max_time: seconds, also as ``60s`` or ``2m``; makes the answer depend on the machine.
             seed: as in ``simulate``.
 
@@ -131,6 +135,12 @@ class ElectionsQuestion:
         check_limits(confidence, max_solved, None, "max solved")
         if method == "rollout" and max_solved is not None:
             raise BadInput(f"max solved {max_solved!r} does not go with method 'rollout'; accepted: with double-dummy or both")
+        if max_plies is not None and not is_plies(max_plies):
+            raise BadInput(f"max plies {max_plies!r} is out of range; accepted: {PLIES_ACCEPTED}, or None for no limit")
+        if method == "rollout":
+            if max_plies not in (None, MOST_PLIES):
+                raise BadInput(f"max plies {max_plies!r} does not go with method 'rollout'; accepted: with double-dummy or both")
+            max_plies = None
         signs = [contract.id for contract in config.ruleset.contracts if contract.two_signs]
         if method != "rollout" and signs and config.ruleset.choices["result"] == "both-signs":
             raise BadInput(
@@ -162,6 +172,7 @@ class ElectionsQuestion:
             found=found,
             method=method,
             max_solved=int(max_solved),
+            max_plies=max_plies,
             notes=notes,
         )
 
@@ -189,6 +200,7 @@ class ElectionsQuestion:
             "confidence": self.confidence,
             "max_deals": self.max_deals,
             "max_solved": None if self.method == "rollout" else self.max_solved,
+            "max_plies": "none" if self.method != "rollout" and self.max_plies is None else self.max_plies,
             "max_time": self.max_time,
             "reproducible": self.max_time is None,
         }

@@ -46,12 +46,14 @@ def choose(
         note: told what is out of the ordinary in ``out``, a line each.
         begun: called once, when all is checked and the work begins.
         cluster: ``local:N``, or a Dask scheduler's address whose workers play (docs/scale.md).
-        options: Elections, as :meth:`simcore.choosing.question.ElectionsQuestion.of`: hand, seat, dealer, lot, calls, partner,
-            ruleset, players, player, objective, method, confidence, max_deals, max_solved, max_time, seed; Showcase, at the naming,
-            as :func:`simcore.choosing.showcase.answer_showcase`: hand, seat, leader, show, turned, discards, won, ruleset; without
-            a hand as :meth:`simcore.choosing.average_showcase.ShowcaseAverage.of`: ruleset, players, player, confidence, max_deals,
-            max_time, seed; with a ``view`` (what one seat sees, at any point) as :meth:`simcore.choosing.one_view.ViewQuestion.of`:
-            view, ruleset, players, end, objective, confidence, max_deals, max_time, seed.
+        options: Elections, as :meth:`simcore.choosing.question.ElectionsQuestion.of`: hand, seat, dealer, lot, calls,
+            partner, ruleset, players, player, objective, method, confidence, max_deals, max_solved, max_plies, max_time,
+            seed; Showcase, at the naming, as :func:`simcore.choosing.showcase.answer_showcase`: hand, seat, leader, show,
+            turned, discards, won, ruleset; without a hand as
+            :meth:`simcore.choosing.average_showcase.ShowcaseAverage.of`: ruleset, players, player, confidence, max_deals,
+            max_time, seed; with a ``view`` (what one seat sees, at any point) as
+            :meth:`simcore.choosing.one_view.ViewQuestion.of`: view, ruleset, players, end, objective, confidence,
+            max_deals, max_time, seed.
 
     Returns:
         Choices with ``.table()`` (a pyarrow Table, one row a choice, the best first), ``.best()``, ``.rows`` and ``.decided``.
@@ -123,7 +125,7 @@ def _choose(
 
 #: What a folder's question is asked again by, by game and what it is about; players and ruleset are there as well.
 _LIMITS = ("confidence", "max_deals", "max_time", "seed")
-_OF_ELECTIONS = ("hand", "seat", "dealer", "lot", "partner", "objective", "method", "max_solved", *_LIMITS)
+_OF_ELECTIONS = ("hand", "seat", "dealer", "lot", "partner", "objective", "method", "max_solved", "max_plies", *_LIMITS)
 _ASKED = {
     ("elections", "hand"): _OF_ELECTIONS,
     ("elections", "average"): _OF_ELECTIONS,
@@ -155,6 +157,8 @@ def resume_choice(folder: str | Place, game: str | None = None, **how: Any) -> C
             options["players"] = asked["players"]["N"]
         else:
             options["player"] = asked["players"]
+        if options.get("max_plies") == "none":
+            options["max_plies"] = None
         if asked.get("calls"):
             options["calls"] = [tuple(call) for call in asked["calls"]]
     except (KeyError, TypeError) as error:

@@ -9,6 +9,7 @@ from typing import Any
 from simcore import __version__
 from simcore.reports.blocks import Block, Command, Facts, Fold, Note, Section
 from simcore.rules import SHIPPED, load_ruleset
+from simcore.solvers import MOST_PLIES
 
 __all__ = ["command_line", "reproduction"]
 
@@ -43,6 +44,7 @@ _OPTIONS: dict[str, dict[str, str]] = {
         "method": "--method",
         "max_deals": "--max-deals",
         "max_solved": "--max-solved",
+        "max_plies": "--max-plies",
         "max_time": "--max-time",
         "seed": "--seed",
     },
@@ -57,6 +59,7 @@ _LEFT_OUT: dict[str, tuple[Any, ...]] = {
     "objective": ("relative",),
     "method": ("rollout", "exact after rollout"),
     "confidence": (0.95,),
+    "max_plies": (MOST_PLIES,),
 }
 
 

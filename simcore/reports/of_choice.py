@@ -203,6 +203,7 @@ def _sampling(config: dict[str, Any], sampling: dict[str, Any]) -> Section:
         "decided": "the best choice was separated from every other",
         "limit": "the most worlds allowed were drawn",
         "time": "the time allowed was over",
+        "plies": "a world was too hard to solve",
     }
     facts = [
         ("worlds", f"{sampling['worlds']:,}"),
