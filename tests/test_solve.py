@@ -202,6 +202,9 @@ def test_values_that_are_given_up(run: Call, tmp_path: Path) -> None:
     run(*args, "--out", str(tmp_path / "out"), "--quiet", status=3)
     (stored,) = pq.read_table(tmp_path / "out/part-00000.parquet").to_pylist()
     assert (stored["attackers"], stored["margin_least"], stored["margin_most"]) == (None, least, most)
+    again = run(*args, "--out", str(tmp_path / "out"), status=3)  # nothing is left to solve
+    assert "0 deals solved" in again.stderr
+    assert f"1; the first: deal 0, nt-fewest, NS, by S: attackers' points minus defenders' lie between {least:+d}" in again.stderr
     for allowed in ("none", "1000000000"):
         done = run(*args[:-1], allowed, "--format", "jsonl")
         assert json.loads(done.stdout) == row

@@ -6,11 +6,12 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simcore.batches.config import GAME_SEATS
-from simcore.batches.partfile import PartFile
+from simcore.batches.partfile import PartFile, open_parquet
 from simcore.batches.places import Place, place_of
 from simcore.batches.run import check_threads
 from simcore.batches.solving import Problem, Row, make_problem, solve_rows
@@ -126,7 +127,7 @@ def solve_to_folder(
 
     Args:
         overwrite, repair: replace the run that is in ``out``, or only its parts that are damaged.
-        undecided: gets the rows of this call whose value was given up.
+        undecided: gets the rows whose value was given up, in this call or before, in the order of deals.
         note: told what is out of the ordinary in ``out``, a line each.
 
     Returns:
@@ -140,6 +141,9 @@ def solve_to_folder(
     parts = [range(first, min(first + size, problem.count)) for first in range(0, problem.count, size)]
     with Store(place_of(out), problem, schema=_schema(problem), overwrite=overwrite, repair=repair, note=note) as store:
         before = done = sum(part["deals"] for part in store.parts.values())
+        if undecided is not None and problem.game == "elections":
+            for number in sorted(store.parts):
+                undecided += _given_up(store.path(number))
         blocks: Iterator[list[Row]] | None = None
         last = -1
         try:
@@ -156,7 +160,19 @@ def solve_to_folder(
             if blocks is not None:
                 blocks.close()  # type: ignore[attr-defined]
         store.write_manifest(complete=True)
+    if undecided is not None:
+        undecided.sort(key=itemgetter("deal"))
     return done - before, time.monotonic() - start
+
+
+def _given_up(path: Place) -> Iterator[Row]:
+    """Yield the rows of a part whose value was given up."""
+    columns = ["deal", "contract", "pairs", "declarer", "attackers", "margin_least", "margin_most"]
+    with open_parquet(path) as parquet:
+        for group in range(parquet.num_row_groups):
+            table = parquet.read_row_group(group, columns=columns)
+            if table.column("attackers").null_count:
+                yield from (row for row in table.to_pylist() if row["attackers"] is None)
 
 
 def _groups(
