@@ -446,6 +446,11 @@ def test_numbers_of_numpy_are_whole_numbers(tmp_path: Path) -> None:
     ("call", "words"),
     [
         (lambda: simcore.render({}), "accepted: what replay returns"),
+        (lambda: simcore.render({"game": "showcase", "deal": 3}), "trace of deal 3 is damaged"),
+        (
+            lambda: simcore.render(simcore.replay("elections", seed=1, contract="nt-most")[0] | {"tricks": [{}]}),
+            "deal 0 is damaged",
+        ),
         (lambda: simcore.render(None), "accepted: what replay returns"),
         (lambda: simcore.replay("elections", explain=5), "explain 5"),
         (lambda: simcore.hands_to_pbn(None), "accepted: a pyarrow Table"),

@@ -260,7 +260,7 @@ def render(trace: dict[str, Any], *, symbols: bool = True, colour: bool = False)
     """Draw a trace as text: hands, auction, every trick with its winner, the score, and explanations if there are any.
 
     Raises:
-        BadInput: it is no trace of either game.
+        BadInput: it is no trace of either game, or one with something missing; :func:`check_traces` says what.
     """
     if not isinstance(trace, dict) or trace.get("game") not in GAME_SEATS:
         raise BadInput(f"trace {str(trace)[:60]!r} is none of {' or '.join(GAME_SEATS)}; accepted: what replay returns")
@@ -268,5 +268,11 @@ def render(trace: dict[str, Any], *, symbols: bool = True, colour: bool = False)
         from simcore.elections.trace import render as draw
     else:
         from simcore.showcase.trace import render as draw
-    text = draw(trace, symbols=symbols, colour=colour)
-    return "\n".join([text, *explanation_lines(trace.get("explain", []), colour=colour)])
+    try:
+        text = draw(trace, symbols=symbols, colour=colour)
+        return "\n".join([text, *explanation_lines(trace.get("explain", []), colour=colour)])
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        which = str(trace.get("deal"))[:60]
+        raise BadInput(
+            f"trace of deal {which} is damaged ({type(error).__name__}: {error}); accepted: what replay returns"
+        ) from error
