@@ -7,7 +7,8 @@ margin gives the points.
 
 Files: ``four_state`` (layout), ``four_bits``, ``four_table``, ``four_slabs`` and ``four_blocks`` (memory), ``four_compare`` (what a
 result rests on), ``four_bounds`` and ``four_extremes`` (what is known without a search: sure tricks, points still out),
-``four_order`` and ``four_order_points`` (which card first), ``four_search`` (the search), ``four_root`` (contracts and drivers).
+``four_order`` and ``four_order_points`` (which card first), ``four_search`` (the search), ``four_root`` (contracts and drivers),
+``four_input`` (what is accepted).
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from simcore.cards import FULL, SEATS, format_card, format_cards
 from simcore.errors import BadInput
 from simcore.rules import Contract, Ruleset
 from simcore.solvers.four_blocks import BLOCK, BLOCKS, FORGOTTEN, SHAPES, SLOTS, USED
+from simcore.solvers.four_input import PAIRINGS, check_counts, checked_hands, checked_position, pairing_of, seat_of
 from simcore.solvers.four_root import NO_GUESS, TERMS, card_value, set_up, solve, solve_batch
 from simcore.solvers.four_state import NODES, STOP, U_WORDS, V_WORDS
 from simcore.solvers.four_table import forget
@@ -44,10 +45,6 @@ __all__ = [
     "solve_deals",
     "solve_position",
 ]
-
-#: The pairings: which seat is N's partner.
-PAIRINGS = {"NE": 1, "NS": 2, "NW": 3}
-
 
 #: Plies after which a solve gives up by default: nine times what the hardest of 200 random deals took, about ten minutes.
 MOST_PLIES = 4_000_000_000
@@ -208,12 +205,12 @@ class Solver:
 
         ``keep``: the position is of the same deal as the one before, so that what the table holds still serves.
         """
-        held = _checked_hands(hands)
-        pairing = _pairing(pairing)
-        declarer = _seat(declarer, "declarer")
-        leader = (declarer + 1) & 3 if leader is None else _seat(leader, "leader")
-        table = _checked_position(held, leader, table)
-        _checked_counts(held, tricks, points)
+        held = checked_hands(hands)
+        pairing = pairing_of(pairing)
+        declarer = seat_of(declarer, "declarer")
+        leader = (declarer + 1) & 3 if leader is None else seat_of(leader, "leader")
+        table = checked_position(held, leader, table)
+        check_counts(held, tricks, points)
         terms = contract_terms(contract, low_plain=low_plain)
         north_attacks = declarer in (0, pairing)
         sign = 1 if north_attacks else -1
@@ -501,7 +498,7 @@ def bound_deals(
         raise BadInput(f"hands have the shape {deals.shape!r}; accepted: (n, 4)")
     for number, deal in enumerate(deals):
         try:
-            _checked_position(_checked_hands(deal), 0, ())
+            checked_position(checked_hands(deal), 0, ())
         except BadInput as error:
             raise BadInput(f"deal {number}: {error}") from None
     ids = ruleset.contract_ids if contracts is None else contracts
@@ -509,8 +506,8 @@ def bound_deals(
     if len(ids) == 0:
         raise BadInput("contracts is empty; accepted: at least one contract id")
     terms = np.stack([contract_terms(ruleset.contract(name), low_plain=plain) for name in ids])
-    partners = np.array([_pairing(pairing) for pairing in pairings], np.int64)
-    callers = np.array([_seat(declarer, "declarer") for declarer in declarers], np.int64)
+    partners = np.array([pairing_of(pairing) for pairing in pairings], np.int64)
+    callers = np.array([seat_of(declarer, "declarer") for declarer in declarers], np.int64)
     leads = np.full(len(deals), -1, np.int64)
     if ruleset.choices["lead"] == "left-of-dealer":
         if dealers is None or np.shape(dealers) != (len(deals),):
@@ -529,7 +526,7 @@ def check_position(
     hands: Sequence[int] | np.ndarray[Any, np.dtype[np.uint64]], leader: int | str = 0, table: Sequence[int] = ()
 ) -> None:
     """Refuse hands that cannot be solved, as :func:`solve_position` does."""
-    _checked_position(_checked_hands(hands), _seat(leader, "leader"), table)
+    checked_position(checked_hands(hands), seat_of(leader, "leader"), table)
 
 
 def points_of(contract: Contract, margin: int) -> tuple[int, int, int | None]:
@@ -548,73 +545,6 @@ def own_solver() -> Solver:
         _thread.solver = Solver()
     solver: Solver = _thread.solver
     return solver
-
-
-def _seat(seat: int | str, what: str) -> int:
-    if isinstance(seat, str) and seat in SEATS and len(seat) == 1:
-        return SEATS.index(seat)
-    if isinstance(seat, (int, np.integer)) and not isinstance(seat, bool) and 0 <= seat <= 3:
-        return int(seat)
-    raise BadInput(f"{what} is {seat!r}; accepted: 0 to 3 or one of N E S W")
-
-
-def _pairing(pairing: int | str) -> int:
-    if isinstance(pairing, str) and pairing in PAIRINGS:
-        return PAIRINGS[pairing]
-    if isinstance(pairing, (int, np.integer)) and not isinstance(pairing, bool) and 1 <= pairing <= 3:
-        return int(pairing)
-    raise BadInput(f"pairing is {pairing!r}; accepted: 1, 2, 3 or NE, NS, NW")
-
-
-def _checked_hands(hands: Sequence[int] | np.ndarray[Any, np.dtype[np.uint64]]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    if len(hands) != 4:
-        raise BadInput(f"there are {len(hands)} hands; accepted: four")
-    masks = [int(hand) for hand in hands]
-    seen = 0
-    for seat, mask in enumerate(masks):
-        if mask < 0 or mask & ~int(FULL):
-            raise BadInput(f"the hand of {SEATS[seat]} is {mask!r}, which has bits that are no cards")
-        if mask & seen:
-            raise BadInput(f"hands overlap: {format_cards(mask & seen)} is held twice, by {SEATS[seat]} and by a seat before")
-        seen |= mask
-    return np.array(masks, np.uint64)
-
-
-def _checked_position(held: np.ndarray[Any, np.dtype[np.uint64]], leader: int, table: Sequence[int]) -> tuple[int, ...]:
-    """Check that hand sizes fit the cards on the table (a seat that has played to the trick has one card less)."""
-    cards = tuple(int(card) for card in table)
-    if len(cards) > 3:
-        raise BadInput(f"{len(cards)} cards are on the table; accepted: 0 to 3")
-    everything = int(held[0] | held[1] | held[2] | held[3])
-    for n, card in enumerate(cards):
-        if not 0 <= card < 64 or not int(FULL) >> card & 1:
-            raise BadInput(f"card {card!r} on the table is no card; accepted: bit numbers 16 * suit + rank")
-        if everything >> card & 1 or card in cards[:n]:
-            raise BadInput(f"card {format_card(card)!r} on the table is held by a hand or lies there twice")
-    sizes = [int(hand).bit_count() for hand in held]
-    for n in range(len(cards)):
-        sizes[(leader + n) & 3] += 1
-    if len(set(sizes)) != 1 or sizes[0] > 13:
-        words = ", ".join(f"{SEATS[seat]} {int(hand).bit_count()}" for seat, hand in enumerate(held))
-        raise BadInput(
-            f"hands are uneven: {words} with {len(cards)} on the table, led by {SEATS[leader]}; "
-            "accepted: equal hands of at most 13, one card less for each seat that has played"
-        )
-    if cards:
-        suit = cards[0] >> 4
-        for n, card in enumerate(cards):
-            seat = (leader + n) & 3
-            if card >> 4 != suit and int(held[seat]) >> (16 * suit) & 0x1FFF:
-                raise BadInput(f"{SEATS[seat]} played {format_card(card)!r} though he holds the suit led (E13)")
-    return cards
-
-
-def _checked_counts(held: np.ndarray[Any, np.dtype[np.uint64]], tricks: tuple[int, int], points: tuple[int, int]) -> None:
-    left = max(int(hand).bit_count() for hand in held)
-    if len(tricks) != 2 or min(tricks) < 0 or sum(tricks) + left > 13:
-        raise BadInput(f"tricks won before are {tricks!r} with {left} cards a hand left; accepted: two counts, at most 13 in all")
-    if len(points) != 2:
-        raise BadInput(f"points won before are {points!r}; accepted: the attackers' and the defenders'")
 
 
 def _legal(hand: int, table: Sequence[int]) -> list[int]:

@@ -10,7 +10,7 @@ Points: most cards of a suit score alike, the suit's *common* points; what score
 top.  Where each suit knows one amount of extra and has at most five special cards, they are *loose*: the memory asks for them one
 by one, and only where a result rests on them.  Else they are told apart in the key of the shape.
 
-Kernels always see ranks the high way round: a low contract is turned round before it gets here (``four_contract``).
+Kernels always see ranks the high way round: a low contract is turned round before it gets here (``four_root``).
 """
 
 from __future__ import annotations
