@@ -12,9 +12,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import exact_table
 import naive
 import numpy as np
+import plain_solver
 import pytest
 
 from simcore.cards import ALL_CARDS, format_card, parse_card, parse_hand
@@ -89,7 +89,7 @@ class Ending:
             pool = [card for card in pool if card & 15 >= 13 - size - 2]
         elif kind < 0.6:  # dense in the middle, where tens and jacks are
             pool = [card for card in pool if 6 <= card & 15 < min(13, 6 + size + 2)]
-        cards = rng.sample(pool, 4 * size)
+        cards = rng.sample(pool if len(pool) >= 4 * size else ALL_CARDS, 4 * size)
         self.hands = [sum(1 << card for card in cards[size * n : size * n + size]) for n in range(4)]
         self.contract = rng.choice(SHIPPED) if rng.random() < 0.5 else made_up(rng)
         self.plain = rng.random() < 0.5
@@ -119,6 +119,20 @@ class Ending:
             **wanted,
         )
 
+    @property
+    def attackers(self) -> int:
+        return 1 << self.declarer | 1 << (self.declarer ^ self.pairing)
+
+    def exhaustive(self) -> int:
+        terms = naive_terms(self.contract)
+        margin = plain_solver.exhaustive(self.hands, terms, self.attackers, self.leader, self.table, *self.tricks, plain=self.plain)
+        return margin + self.points[0] - self.points[1]
+
+    def by_position(self) -> int:
+        terms = naive_terms(self.contract)
+        margin = plain_solver.by_position(self.hands, terms, self.attackers, self.leader, *self.tricks, plain=self.plain)
+        return margin + self.points[0] - self.points[1]
+
     def naive(self, extra: int | None = None) -> int:
         hands = {seat: words(hand) for seat, hand in zip(SEATS, self.hands, strict=True)}
         table = [(SEATS[(self.leader + n) & 3], format_card(card)) for n, card in enumerate(self.table)]
@@ -138,14 +152,10 @@ class Ending:
         )
 
 
-def test_oracle() -> None:
-    deals, tricks = oracle(0, 12)
-    assert (solved(deals) == tricks).all()
-
-
-@pytest.mark.long
-def test_oracle_all() -> None:
-    deals, tricks = oracle(0, 200)
+@pytest.mark.parametrize("part", range(2))
+def test_oracle(part: int) -> None:
+    """All 200 deals, 20 results each."""
+    deals, tricks = oracle(100 * part, 100 * part + 100)
     assert (solved(deals) == tricks).all()
 
 
@@ -192,25 +202,78 @@ def test_every_card_and_best_line() -> None:
         assert sorted(card for _, card in solution.line) == sorted(parse_card(c) for h in ending.hands for c in words(h))
 
 
-@pytest.mark.long
-def test_longer_endings_against_exhaustive_search() -> None:
+def test_the_plain_solvers_are_right() -> None:
+    rng = random.Random(12)
+    for _ in range(200):
+        ending = Ending(rng, rng.choice([1, 2, 3, 3]), rng.choice([0, 1, 2, 3]))
+        assert ending.exhaustive() == ending.naive(), vars(ending)
+        if not ending.table:
+            assert ending.by_position() == ending.naive(), vars(ending)
+
+
+def test_endings_of_five_against_exhaustive_search() -> None:
     rng = random.Random(5)
-    for size, count in ((5, 100), (6, 10)):
-        for _ in range(count):
-            ending = Ending(rng, size, 1 if size == 5 else 3)
-            assert ending.solve().margin == ending.naive(), vars(ending)
+    for n in range(100):
+        ending = Ending(rng, 5, 1 + n % 3)
+        assert ending.solve().margin == ending.exhaustive(), vars(ending)
 
 
-def test_longer_endings_against_exact_table() -> None:
+@pytest.mark.long
+def test_endings_of_six_against_exhaustive_search() -> None:
     rng = random.Random(6)
-    for _ in range(8):
-        ending = Ending(rng, rng.choice([4, 5]), 0)
-        ending.tricks, ending.points = (0, 0), (0, 0)
-        hands = {seat: words(hand) for seat, hand in zip(SEATS, ending.hands, strict=True)}
-        attackers = [SEATS[ending.declarer], SEATS[ending.declarer ^ ending.pairing]]
-        plain = "plain" if ending.plain else "beats"
-        expected = exact_table.margin(hands, naive_terms(ending.contract), attackers, SEATS[ending.leader], plain)
-        assert ending.solve().margin == expected, vars(ending)
+    for n in range(10):
+        ending = Ending(rng, 6, 2 + n % 2)
+        assert ending.solve().margin == ending.exhaustive(), vars(ending)
+
+
+def compare_with_exact_positions(rng: random.Random, size: int, count: int) -> None:
+    """Every shipped contract in turn, and made-up ones."""
+    for n in range(count):
+        ending = Ending(rng, size, 0)
+        if n % 2:
+            ending.contract = SHIPPED[n // 2 % len(SHIPPED)]
+        assert ending.solve().margin == ending.by_position(), vars(ending)
+
+
+@pytest.mark.parametrize(("size", "count"), [(6, 120), (7, 80), (8, 30)])
+def test_longer_endings_against_exact_positions(size: int, count: int) -> None:
+    compare_with_exact_positions(random.Random(f"exact {size}"), size, count)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("size", "count"), [(8, 100), (9, 40), (10, 4)])
+def test_still_longer_endings_against_exact_positions(size: int, count: int) -> None:
+    compare_with_exact_positions(random.Random(f"long {size}"), size, count)
+
+
+def compare_full_deals_with_exact_positions(contract: str, numbers: list[int]) -> None:
+    deals, _ = oracle(0, 30)
+    (played,) = [c for c in SHIPPED[:8] if c.id == contract]
+    for n in numbers:
+        pairing, declarer = 1 + n % 3, n % 4
+        attackers, leader = 1 << declarer | 1 << (declarer ^ pairing), (declarer + 1) % 4  # E12
+        margin = solve_position(deals[n], played, pairing=pairing, declarer=declarer).margin
+        assert margin == plain_solver.by_position(deals[n], naive_terms(played), attackers, leader, bits=22), (contract, n)
+
+
+@pytest.mark.parametrize(("contract", "numbers"), [("hearts-spades", [11, 19]), ("clubs-reds", [21, 27]), ("spades-clubs", [10])])
+def test_full_deals_against_exact_positions(contract: str, numbers: list[int]) -> None:
+    compare_full_deals_with_exact_positions(contract, numbers)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("contract", "numbers"),
+    [
+        ("hearts-spades", [0, 15, 17, 22, 25, 26, 28]),
+        ("clubs-reds", [17, 20]),
+        ("spades-clubs", [7, 16]),
+        ("nt-most", [1, 2]),
+        ("clubs-tricks", [1]),
+    ],
+)
+def test_more_full_deals_against_exact_positions(contract: str, numbers: list[int]) -> None:
+    compare_full_deals_with_exact_positions(contract, numbers)
 
 
 def test_relabelling() -> None:
