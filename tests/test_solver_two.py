@@ -219,6 +219,138 @@ def test_reference_whole_holdings(trump: int) -> None:
         assert two.value(mask(north), mask(south), trump, "N", 13, reading) == reference.value(bits(north), bits(south), 13)
 
 
+@njit
+def plain(lead: np.int64, follow: np.int64, k: np.int64) -> np.int64:
+    """``exhaust`` on masks, all trump read as ``rank``."""
+    best = np.int64(0)
+    for first in range(64 if k > 0 else 0):
+        if not (lead >> first) & 1:
+            continue
+        suit = np.int64(0x1FFF) << (first & 48)
+        legal = follow & suit if follow & suit else follow
+        worst = k
+        for second in range(64):
+            if (legal >> second) & 1:
+                mine, his = lead ^ (np.int64(1) << first), follow ^ (np.int64(1) << second)
+                if second > first if second >> 4 == first >> 4 else second & 15 > first & 15:
+                    worst = min(worst, k - 1 - plain(his, mine, k - 1))
+                else:
+                    worst = min(worst, 1 + plain(mine, his, k - 1))
+        best = max(best, worst)
+    return best
+
+
+def of_shape(rng: random.Random, shape: list[tuple[int, int]], least: int) -> list[list[Card]]:
+    """Two random holdings of given numbers of cards in each suit."""
+    hands: list[list[Card]] = [[], []]
+    for suit, both in enumerate(shape):
+        ranks = rng.sample(range(max(least, sum(both))), sum(both))
+        for hand, length in zip(hands, both, strict=True):
+            hand += [(ranks.pop(), suit) for _ in range(length)]
+    return hands
+
+
+def lengths(hands: Iterable[Iterable[Card]]) -> list[tuple[int, int]]:
+    north, south = ([card[1] for card in hand] for hand in hands)
+    return [(north.count(suit), south.count(suit)) for suit in range(4)]
+
+
+@pytest.mark.skipif(not JIT, reason="takes minutes in plain Python")
+def test_rank_proofs() -> None:
+    """What was proved in one deal holds in all of its shape (S13, ``rank``): endings against plain minimax, in one memory."""
+    rng = random.Random(13)
+    work = two.workspace(18)
+    for number in range(60):
+        k = (2, 3, 4, 4)[number % 4]
+        shape = lengths(split(rng, k, k + number // 4 % 2, suits=rng.choice((2, 3, 4))))
+        for again in range(800):
+            hands = of_shape(rng, shape, 7)
+            at = np.int64(mask(hands[0])), np.int64(mask(hands[1])), np.int64(k)
+            expected = plain(*at)
+            if k < 4 and again % 80 == 0:
+                assert expected == exhaust(frozenset(hands[0]), frozenset(hands[1]), k, 5, True)
+            for t in range(1, k + 1):
+                work[two_rank._FLOOR] = 0  # as if all had been parts of one deal
+                found = two_rank.search_rank(work, *at, np.int64(t))
+                assert (found >= t) == (expected >= t)
+                assert found <= expected if found >= t else found >= expected
+
+
+def test_rank_wide() -> None:
+    """The same with many more cards than tricks (S11), so that proofs have two words: longer endings against the reference."""
+    rng = random.Random(14)
+    work = two.workspace()
+    for number in range(60):
+        k = (4, 5, 6)[number % 3]
+        if number % 10 == 0:
+            shape = lengths(split(rng, rng.randint(13, 18), rng.randint(13, 18)))
+        north, south = of_shape(rng, shape, 9)
+        work[two_rank._FLOOR] = 0
+        reference = Reference(5, True)
+        assert two.value(mask(north), mask(south), 5, "N", k, "rank", work=work) == reference.value(bits(north), bits(south), k)
+
+
+def test_rank_lanes() -> None:
+    """A proof on what is left of two holdings, turned into one on the whole of them, against lists of numbers."""
+    rng = random.Random(16)
+    work = two.workspace(4)
+    for _ in range(300):
+        hands = [sorted((suit, rank) for rank, suit in hand) for hand in split(rng, rng.randint(2, 24), rng.randint(2, 24))]
+        left = [sorted(rng.sample(hand, len(hand) - rng.randint(1, 2))) for hand in hands]
+        # of the winner's cards: how many of the loser's to beat, how high; of the loser's: how low
+        beat = [rng.randint(0, sum(other[0] == card[0] for other in left[1])) for card in left[0]]
+        high = [rng.randrange(14) for _ in left[0]]
+        low = [rng.randrange(14) for _ in left[1]]
+        for word, numbers in enumerate((beat, high, low)):
+            for half in (0, 1):
+                lanes = numbers[12 * half :][:12]
+                work[two_rank._PROOF + word + 3 * half] = sum(number << 5 * lane for lane, number in enumerate(lanes))
+        masks = [np.int64(mask((rank, suit) for suit, rank in hand)) for hand in (hands[0], left[0], hands[1], left[1])]
+        two_rank._whole(work, *masks)
+        expected: list[list[int]] = [[], [], []]
+        for card in hands[0]:
+            there = card in left[0]
+            expected[1].append(high[left[0].index(card)] if there else 0)
+            to_beat = beat[left[0].index(card)] if there else 0
+            if to_beat:  # counted among the whole of the suit: up to the same card
+                mine = [other for other in left[1] if other[0] == card[0]]
+                to_beat = 1 + [other for other in hands[1] if other[0] == card[0]].index(mine[to_beat - 1])
+            expected[0].append(to_beat)
+        expected[2] = [low[left[1].index(card)] if card in left[1] else 0 for card in hands[1]]
+        for word, numbers in enumerate(expected):
+            words = [int(work[two_rank._PROOF + word + 3 * half]) for half in (0, 1)]
+            assert [words[lane // 12] >> 5 * (lane % 12) & 31 for lane in range(24)] == numbers + [0] * (24 - len(numbers))
+
+
+def alternating(rng: random.Random, exchanged: int) -> tuple[int, int]:
+    """Every suit of alternating owners, a few cards exchanged: neither side has long runs of sure tricks."""
+    hands: list[list[Card]] = [[], []]
+    for suit in range(4):
+        first = rng.randrange(2)
+        for rank in range(13):
+            hands[(rank + first) % 2].append((rank, suit))
+    for hand in hands:
+        rng.shuffle(hand)
+    for i in range(exchanged):
+        hands[0][i], hands[1][i] = hands[1][i], hands[0][i]
+    return mask(hands[0]), mask(hands[1])
+
+
+@pytest.mark.skipif(not JIT, reason="takes minutes in plain Python")
+def test_rank_hard() -> None:
+    """Deals made to be hard do not run away; the values are those of a search with a table of exact positions (S13, ``rank``)."""
+    rng = random.Random(15)
+    values = []
+    for exchanged in range(6):
+        work = two.workspace()
+        values.append(two.value(*alternating(rng, exchanged), 5, "NS"[exchanged % 2], 13, "rank", work=work))
+        assert two.node_count(work) < 100_000
+    assert values == HARD
+
+
+HARD = [8, 9, 6, 6, 6, 7]
+
+
 def wide_split(rng: random.Random) -> tuple[list[Card], list[Card]]:
     """Holdings of 13 + w and 13 + 25 - w cards: S11 in the default rules."""
     w = rng.randint(9, 16)
@@ -382,6 +514,9 @@ hands = 0x0015_0009_0022_0001, 0x002a_0006_0001_0006
 work = two.workspace(8)
 print([two.value(*hands, t, l, 5, r, work=work) for t in range(6) for l in "NS" for r in ("ruff", "rank")], two.node_count(work))
 print(two.card_values(*hands, 5, "S", 5, "rank"), two.best_trump(*hands, "N", "S"))
+work = two.workspace(8)
+many = 0x0a95_1555_0aaa_1555, 0x156a_0aaa_1555_0aaa
+print([two.value(*many, 5, l, 3, "rank", work=work) for l in "NS"], two.node_count(work))
 """
     assert run_python(code) == run_python(code, NUMBA_DISABLE_JIT="1")
 
@@ -444,7 +579,7 @@ SIGNATURE: list[tuple[int, str, int, int]] = [
     (3, "ruff", 111, 45948),
     (4, "ruff", 114, 26067),
     (5, "ruff", 104, 56958),
-    (5, "rank", 103, 138892),
+    (5, "rank", 103, 52037),
 ]
 
 

@@ -35,6 +35,7 @@ from simcore.errors import BadInput
 from simcore.rules import TRUMPS
 from simcore.solvers import two_play
 from simcore.solvers.two_kernel import HEADER, NODES
+from simcore.solvers.two_rank import RANK_WORDS
 
 __all__ = [
     "CardValue",
@@ -58,7 +59,7 @@ Holding = int | np.integer[Any] | Hand
 _SEATS = "NS"
 _READINGS = ("ruff", "rank")
 _MOST_TRICKS = 13
-#: Default size of a workspace: 2**18 positions and half as many for the reading ``rank``, 7 MB (touched as needed).
+#: Default size of a workspace: 2**18 positions and an eighth as many proofs for the reading ``rank``, 6.6 MB (touched as needed).
 TABLE_BITS = 18
 
 
@@ -74,14 +75,14 @@ _local = threading.local()
 
 
 def workspace(bits: int = TABLE_BITS) -> Work:
-    """Make a workspace: counters, scratch and a table of 2**bits positions (int64, 28 bytes a position).  One a thread.
+    """Make a workspace: counters, scratch and a table of 2**bits positions (int64, 25 bytes a position).  One a thread.
 
     Raises:
         BadInput: bits is not in 4 … 28.
     """
     if not 4 <= bits <= 28:
         raise BadInput(f"table bits {bits!r}; accepted: 4 to 28")
-    work = np.zeros(HEADER + (7 << (bits - 1)), dtype=np.int64)
+    work = np.zeros(HEADER + ((16 + RANK_WORDS) << (bits - 3)), dtype=np.int64)
     work[1] = bits
     return work
 
