@@ -23,7 +23,7 @@ from simcore.bits import ZERO
 from simcore.cards import Hand
 from simcore.errors import BadInput
 from simcore.rules import TRUMPS
-from simcore.solvers import two, two_kernel, two_play, two_rank
+from simcore.solvers import two, two_kernel, two_play, two_proofs, two_rank
 
 Card = tuple[int, int]  # rank, suit
 READINGS = ("ruff", "rank")
@@ -270,7 +270,7 @@ def test_rank_proofs() -> None:
             if k < 4 and again % 80 == 0:
                 assert expected == exhaust(frozenset(hands[0]), frozenset(hands[1]), k, 5, True)
             for t in range(1, k + 1):
-                work[two_rank._FLOOR] = 0  # as if all had been parts of one deal
+                work[two_proofs.FLOOR] = 0  # as if all had been parts of one deal
                 found = two_rank.search_rank(work, *at, np.int64(t))
                 assert (found >= t) == (expected >= t)
                 assert found <= expected if found >= t else found >= expected
@@ -285,7 +285,7 @@ def test_rank_wide() -> None:
         if number % 10 == 0:
             shape = lengths(split(rng, rng.randint(13, 18), rng.randint(13, 18)))
         north, south = of_shape(rng, shape, 9)
-        work[two_rank._FLOOR] = 0
+        work[two_proofs.FLOOR] = 0
         reference = Reference(5, True)
         assert two.value(mask(north), mask(south), 5, "N", k, "rank", work=work) == reference.value(bits(north), bits(south), k)
 
@@ -304,7 +304,7 @@ def test_rank_lanes() -> None:
         for word, numbers in enumerate((beat, high, low)):
             for half in (0, 1):
                 lanes = numbers[12 * half :][:12]
-                work[two_rank._PROOF + word + 3 * half] = sum(number << 5 * lane for lane, number in enumerate(lanes))
+                work[two_proofs.PROOF + word + 3 * half] = sum(number << 5 * lane for lane, number in enumerate(lanes))
         masks = [np.int64(mask((rank, suit) for suit, rank in hand)) for hand in (hands[0], left[0], hands[1], left[1])]
         two_rank._whole(work, *masks)
         expected: list[list[int]] = [[], [], []]
@@ -318,7 +318,7 @@ def test_rank_lanes() -> None:
             expected[0].append(to_beat)
         expected[2] = [low[left[1].index(card)] if card in left[1] else 0 for card in hands[1]]
         for word, numbers in enumerate(expected):
-            words = [int(work[two_rank._PROOF + word + 3 * half]) for half in (0, 1)]
+            words = [int(work[two_proofs.PROOF + word + 3 * half]) for half in (0, 1)]
             assert [words[lane // 12] >> 5 * (lane % 12) & 31 for lane in range(24)] == numbers + [0] * (24 - len(numbers))
 
 
@@ -555,7 +555,7 @@ def test_within_a_kernel() -> None:
 def test_no_floats() -> None:
     """Masks above 2**53 would be rounded: no kernel may hold a floating number."""
     two.value(0b101, 0b1010, 5, "N", all_trump="rank")
-    for module in (two_kernel, two_rank, two_play):
+    for module in (two_kernel, two_proofs, two_rank, two_play):
         for kernel in vars(module).values():
             for overload in getattr(kernel, "overloads", {}).values():
                 assert "float" not in str(overload.type_annotation), kernel

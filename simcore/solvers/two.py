@@ -35,7 +35,7 @@ from simcore.errors import BadInput
 from simcore.rules import TRUMPS
 from simcore.solvers import two_play
 from simcore.solvers.two_kernel import HEADER, NODES
-from simcore.solvers.two_rank import RANK_WORDS
+from simcore.solvers.two_proofs import RANK_WORDS
 
 __all__ = [
     "CardValue",
