@@ -116,7 +116,7 @@ class Solver:
         self._patterns = words[(-words.ctypes.data >> 3) & 7 :][: BLOCK * blocks + 64]  # blocks are whole cache lines
         self._used = np.zeros(SLOTS + shapes, np.int64)
         self._used[BLOCKS] = 1
-        self._hints = np.zeros(1 << 19, np.uint16)
+        self._hints = np.zeros(1 << 20, np.uint16)
         self._memory = (self._u, self._v, self._keys, self._patterns, self._used, self._hints)
         self._tag: tuple[bytes, int, int] | None = None
         self.max_plies = max_plies

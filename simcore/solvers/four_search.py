@@ -7,6 +7,9 @@ table, sure tricks), *try* the next card, *leave* with a value and the compariso
 Comparisons make the memory strong (see ``four_table``) and also prune: when a card has been tried and the answer would rest on the
 same with another card of the suit in its place, the other would fare the same (``take_over``).
 
+The card that settled a node is remembered as a hint for like nodes.  Half of the hints are kept for hands of eight cards or more:
+small nodes are so many that they would overwrite what large ones found out, and what is best there is seldom best with few cards.
+
 Values count for side 0 (the seats in ``v[SIDES]``), in points from the root on; side 1 gets the rest.
 """
 
@@ -111,6 +114,7 @@ _MIX2 = np.uint64(0xD6E8FEB86659FD93)
 _WANTED = np.uint64(0x1ADD1FD70CCB3FB)
 _M32 = np.uint64(32)
 _TAG = np.uint64(0xFFC0)
+_LARGE = np.int64(8)  # cards; from here on a hand's hints lie in the upper half
 
 
 @njit
@@ -168,7 +172,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
     trump = u[TRUMP]
     special = u[SPECIAL]
     marked = v[MARKED] != 0
-    last_hint = np.uint64(hints.size - 1)
+    half_hints = np.int64(hints.size >> 1)
+    last_hint = np.uint64(half_hints - 1)
     value = np.int64(0)
     counted = ZERO
     leaderless = False  # the last value holds whichever of two partners is on lead
@@ -408,6 +413,8 @@ def at_least(u: Any, v: Any, keys: Any, patterns: Any, used: Any, hints: Any, ta
                 index ^= index >> _M32
                 index *= _MIX2
                 slot = np.int64((index >> np.uint64(40)) & last_hint)
+                if popcount(hand) >= _LARGE:
+                    slot += half_hints
                 mark = np.int64((index >> np.uint64(24)) & _TAG)
                 v[c + HINT_SLOT] = slot
                 v[c + HINT] = mark
