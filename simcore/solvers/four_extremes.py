@@ -31,7 +31,7 @@ from simcore.solvers.four_state import (
     UNEVEN,
 )
 
-__all__ = ["counted_of", "either_way", "extremes", "points_in", "rest_on_trumps"]
+__all__ = ["bonus_of", "counted_of", "either_way", "extremes", "points_in", "rest_on_trumps"]
 
 
 @inlined
@@ -43,6 +43,13 @@ def _sure_trumps(u: Any, v: Any) -> tuple[U64, I64]:
     if ours > theirs:
         return (ours if theirs == ZERO else ours & ~(highest_bit(theirs) | (highest_bit(theirs) - ONE))), np.int64(0)
     return (theirs if ours == ZERO else theirs & ~(highest_bit(ours) | (highest_bit(ours) - ONE))), np.int64(1)
+
+
+@inlined
+def bonus_of(v: Any, won: I64) -> I64:
+    """Return the bonus of a side with so many tricks of the deal: half of it where both have as many."""
+    ahead = 2 * won - v[TRICKS]
+    return v[MOST] if ahead > 0 else (v[MOST] >> 1 if ahead == 0 else np.int64(0))
 
 
 @inlined
@@ -58,8 +65,7 @@ def extremes(u: Any, v: Any, live: U64, left: I64, won: I64) -> tuple[I64, I64, 
     if v[MOST] != 0 and left != 0 and 2 * won <= total and 2 * (won + left) >= total:
         # the bonus is still open: all tricks or none need not be an extreme
         for taken in range(left + 1):
-            ahead = 2 * (won + taken) - total
-            value = v[TRICK] * taken + (v[MOST] if ahead > 0 else (v[MOST] >> 1 if ahead == 0 else 0))
+            value = v[TRICK] * taken + bonus_of(v, won + taken)
             low = value if taken == 0 else min(low, value)
             high = value if taken == 0 else max(high, value)
     keyed = live & u[SPECIAL] & ~u[LOOSE]

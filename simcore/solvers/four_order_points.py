@@ -18,6 +18,7 @@ import numpy as np
 from simcore._jit import I64, U64, inlined
 from simcore.bits import ONE, ZERO, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import LANE_MASK
+from simcore.solvers.four_extremes import bonus_of
 from simcore.solvers.four_state import AVERAGE, MOST, PAIRING, POINTS, SCORES, TRICK, TRICKS, TRUMP
 
 __all__ = ["order_points_lead", "order_points_reply", "wish_of", "wish_of_set"]
@@ -50,9 +51,7 @@ def wish_of(v: Any, won: I64, left: I64, needed: I64) -> I64:
         return trick
     wanted = ZERO
     for taken in range(left + 1):
-        ahead = 2 * (won + taken) - total
-        outcome = trick * taken + (most if ahead > 0 else (most >> 1 if ahead == 0 else np.int64(0)))
-        if outcome >= needed:
+        if trick * taken + bonus_of(v, won + taken) >= needed:
             wanted |= ONE << np.uint64(taken)
     return wish_of_set(v, left, wanted)
 

@@ -24,7 +24,7 @@ from simcore.bits import ONE, ZERO, borrowed, ctz, highest_bit, popcount
 from simcore.solvers.four_bits import gather, lane_of, spread, suit_tops
 from simcore.solvers.four_bounds import tricks_of_leaders, tricks_of_others
 from simcore.solvers.four_compare import next_row, pin, shape_of, start_rows, take_over
-from simcore.solvers.four_extremes import counted_of, either_way, extremes, points_in, rest_on_trumps
+from simcore.solvers.four_extremes import bonus_of, counted_of, either_way, extremes, points_in, rest_on_trumps
 from simcore.solvers.four_order import order_follow, order_lead, order_void
 from simcore.solvers.four_order_points import order_points_lead, order_points_reply, wish_of, wish_of_set
 from simcore.solvers.four_state import (
@@ -120,8 +120,7 @@ _LARGE = np.int64(8)  # cards; from here on a hand's hints lie in the upper half
 @njit
 def _outcome(v: Any, taken: I64) -> I64:
     """Return the points of side 0 if it takes so many tricks from the root on."""
-    ahead = 2 * (v[WON] + taken) - v[TRICKS]
-    return v[TRICK] * taken + (v[MOST] if ahead > 0 else (v[MOST] >> 1 if ahead == 0 else np.int64(0)))
+    return v[TRICK] * taken + bonus_of(v, v[WON] + taken)
 
 
 @njit
