@@ -214,6 +214,7 @@ def test_no_world_solved_within_the_plies() -> None:
     [
         ({"max_plies": 0}, ["max plies 0", "a whole number from 1 to"]),
         ({"max_plies": 7, "method": "rollout"}, ["max plies 7", "double-dummy or both"]),
+        ({"max_plies": None, "method": "rollout"}, ["max plies None", "double-dummy or both"]),
         ({"method": "dd"}, ["'dd'", "double-dummy"]),
         ({"max_solved": 0, "method": "both"}, ["0", "1,048,576"]),
         ({"max_solved": 5, "method": "rollout"}, ["5", "both"]),

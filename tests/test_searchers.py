@@ -318,6 +318,18 @@ def test_a_world_that_is_too_hard_counts_with_the_middle_of_what_it_can_be() -> 
     assert seen == {True, False}
 
 
+def test_a_limit_that_is_reached_does_not_depend_on_what_was_solved_before() -> None:
+    """Whatever the threads, and alone as in the middle of a run."""
+    spec = "pimc:worlds=4,exact_from=4,max_plies=1000,rollouts=2,plays=none"
+    asked: dict[str, Any] = {"seed": 9, "players": spec}
+    rows = [simcore.simulate("elections", deals=16, threads=threads, **asked).table().to_pylist() for threads in (1, 2)]
+    assert rows[0] == rows[1]
+    for n in (5, 6, 7, 8, 14):
+        (trace,) = simcore.replay("elections", first=n, **asked)
+        if trace["tricks"]:
+            assert trace["side_points"]["attackers"] == rows[0][n]["points_attackers"]
+
+
 def test_kernels_without_jit_give_the_same() -> None:
     code = """
 import sys; sys.path.insert(0, "tests")

@@ -32,7 +32,7 @@ from simcore.elections.state import new_table, new_view
 from simcore.errors import SimcoreError
 from simcore.rules import TRUMPS, load_ruleset
 from simcore.showcase.trace import holdings
-from simcore.solvers import solve_position, two
+from simcore.solvers import own_solver, solve_position, two
 from simcore.specs import parse_player
 
 ROOT = Path(__file__).parent.parent
@@ -575,7 +575,9 @@ def test_costs_of_a_deal_that_is_too_hard_are_those_that_are_known(run: Call) ->
     (whole,) = simcore.replay("elections", **asked)
     known = []
     for plies in (100, 20_000, 200_000):
+        before = own_solver().nodes
         (trace,) = simcore.replay("elections", **asked, max_plies=plies)
+        assert own_solver().nodes - before <= plies + 60  # of all positions together
         assert simcore.replay("elections", **asked, max_plies=plies) == [trace]
         assert trace["double_dummy"] is None
         found = costs(trace)

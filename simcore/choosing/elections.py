@@ -389,7 +389,7 @@ def _warnings(question: ElectionsQuestion, drawn: _Drawn, solved: Solved | None)
         slack = f" with up to {drawn.slips} slips" if drawn.slips else ""
         found.append(f"only {100 * drawn.accepted / drawn.tested:.2g} % of deals fit the calls heard{slack}")
     if solved is not None and solved.given_up:
-        found.append(f"{_given_up(question, solved)}, and solving ended there: more --max-plies would go on")
+        found.append(f"{_given_up(question, solved)}, and solving ended there; --max-plies allows more")
     elif solved is not None and solved.worlds == 0:
         found.append("no world was solved in the time given: there are no exact values to compare with")
     exact = question.method == "double-dummy" and solved is not None

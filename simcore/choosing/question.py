@@ -138,7 +138,7 @@ class ElectionsQuestion:
         if max_plies is not None and not is_plies(max_plies):
             raise BadInput(f"max plies {max_plies!r} is out of range; accepted: {PLIES_ACCEPTED}, or None for no limit")
         if method == "rollout":
-            if max_plies not in (None, MOST_PLIES):
+            if max_plies != MOST_PLIES:
                 raise BadInput(f"max plies {max_plies!r} does not go with method 'rollout'; accepted: with double-dummy or both")
             max_plies = None
         signs = [contract.id for contract in config.ruleset.contracts if contract.two_signs]

@@ -159,6 +159,8 @@ def resume_choice(folder: str | Place, game: str | None = None, **how: Any) -> C
             options["player"] = asked["players"]
         if options.get("max_plies") == "none":
             options["max_plies"] = None
+        elif options.get("method") == "rollout":
+            del options["max_plies"]
         if asked.get("calls"):
             options["calls"] = [tuple(call) for call in asked["calls"]]
     except (KeyError, TypeError) as error:

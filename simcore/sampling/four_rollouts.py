@@ -81,15 +81,16 @@ def solve_cards(
         cards: int64[a], bit numbers.
         terms: int64[72], the contract (``four_root``).
         on_table: int64[3], the cards already played to the trick.
-        plies: after which a value is given up; the middle of what it can be is taken.
+        plies: after which a value is given up; the middle of what it can be is taken, rounded down for the own side.
         margins: int32[n, a], written: own side's points less the other's, from this trick on (a bonus decided before left out).
     """
     low = terms[1] != 0
     pairing = seen.pairing
     own_north = seen.seat == 0 or seen.seat == pairing
     won = seen.tricks[0] + seen.tricks[pairing]
+    hints[:] = 0  # what they say of other deals would change which values are given up
     for w in range(len(worlds)):
-        forget(keys, used)  # hints of other worlds only change the order of search
+        forget(keys, used)
         for a in range(len(cards)):
             set_up(u, v, worlds[w], terms, pairing, seen.leader, on_table, seen.on_table, won, seen.tricks_played - won)
             card = cards[a]
@@ -97,6 +98,6 @@ def solve_cards(
                 card = (card & 48) + 12 - (card & 15)
             v[STOP] = v[NODES] + plies
             least, most = card_value(u, v, keys, patterns, used, hints, card, NO_GUESS)
-            margin = (least + most) // 2
-            margins[w, a] = margin if own_north else -margin
+            both = least + most
+            margins[w, a] = (both if own_north else -both) // 2
     v[STOP] = 0
