@@ -6,11 +6,12 @@ import importlib
 import os
 import sys
 import threading
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TextIO
 
 import click
 
 from cli.options import Choices
+from cli.output import note
 from simcore import __version__
 from simcore.errors import RunError, SimcoreError
 
@@ -96,25 +97,25 @@ def main(args: list[str] | None = None) -> Any:
         if isinstance(error, _HELP_ASKED_FOR):
             error.show()
         else:
-            click.echo(f"simcore: {_in_one_line(error)}", err=True)
+            note(f"simcore: {_in_one_line(error)}")
         _leave(error.exit_code)
     except SimcoreError as error:
-        click.echo(f"simcore: {error}", err=True)
+        note(f"simcore: {error}")
         _leave(1 if isinstance(error, RunError) else 2)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("simcore: interrupted", err=True)
+        note("simcore: interrupted")
         _leave(130)
     except (_ReaderGone, BrokenPipeError):
         # nothing is wrong, but nothing more can be said: what a shell says of a program that SIGPIPE has ended
-        _silence()
+        _silence(sys.stdout)
         _leave(141)
     except OSError as error:
         # what simcore reads and writes itself is reported where it happens: this is standard output
-        _silence()
-        click.echo(f"simcore: failed: {error.strerror or error}", err=True)
+        _silence(sys.stdout)
+        note(f"simcore: failed: {error.strerror or error}")
         _leave(1)
     except MemoryError:
-        click.echo("simcore: out of memory; fewer --threads need less", err=True)
+        note("simcore: out of memory; fewer --threads need less")
         _leave(1)
 
 
@@ -127,10 +128,10 @@ def _in_one_line(error: click.ClickException) -> str:
     return text[:1].lower() + text[1:] + (f" (see: {context.command_path} --help)" if context else "")
 
 
-def _silence() -> None:
-    """Send what is still to be written to standard output nowhere."""
-    if sys.stdout is not None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _silence(stream: TextIO | None) -> None:
+    """Send what is still to be written to a stream nowhere."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _end(status: int) -> NoReturn:
@@ -144,6 +145,11 @@ def _leave(status: int) -> NoReturn:
     Python would wait for threads: those in a player that never answers or in a long search are left behind instead; what they
     work on is wanted by nobody any more.
     """
+    try:
+        if sys.stderr is not None:
+            sys.stderr.flush()
+    except OSError:  # full, or gone: Python would try again, and end with a status of its own
+        _silence(sys.stderr)
     workers = [thread for thread in threading.enumerate() if thread is not threading.main_thread() and not thread.daemon]
     for thread in workers:
         thread.join(0.1)

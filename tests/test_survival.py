@@ -489,13 +489,20 @@ CLOSED_PIPE = "exec 3> >(exit); wait $!;"
 )
 def test_streams_that_are_full_or_closed(shell: str, status: int, words: str | None, tmp_path: Path) -> None:
     line = f"{sys.executable} -m cli.main simulate elections --deals 80 --seed 1 --out {tmp_path}/run"
-    done = subprocess.run(["bash", "-c", shell.format(line)], cwd=ROOT, capture_output=True, text=True, timeout=1800)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}  # it hides what is left unwritten
+    done = subprocess.run(["bash", "-c", shell.format(line)], cwd=ROOT, env=env, capture_output=True, text=True, timeout=1800)
     assert done.returncode == status, done.stderr
     assert "Traceback" not in done.stderr
     assert "Exception" not in done.stderr
     if words:
         assert done.stderr.splitlines()[-1] == words
     assert json.loads((tmp_path / "run" / MANIFEST).read_text())["complete"], "the work itself is done"
+
+
+def test_an_error_that_nobody_can_read_keeps_its_status() -> None:
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    line = f"{sys.executable} -m cli.main simulate elections --threads none 2> /dev/full"
+    assert subprocess.run(["bash", "-c", line], cwd=ROOT, env=env, check=False, timeout=1800).returncode == 2
 
 
 def test_paths_and_rules_that_the_locale_has_no_letters_for(tmp_path: Path) -> None:
